@@ -1,0 +1,37 @@
+import pg from 'pg'
+
+/**
+ * Anything that runs a statement: a pool, a client of it, or a client in a transaction that the
+ * caller has begun. A caller's own `pg` client fits.
+ */
+export type Db = {
+  query(statement: { text: string; values?: unknown[] }): Promise<{ rows: unknown[]; rowCount?: number | null }>
+}
+
+export type Pool = pg.Pool
+export type Client = pg.PoolClient
+
+export type PoolOptions = {
+  databaseUrl: string
+  /** Connections at most. */
+  max?: number
+  /** Shown in pg_stat_activity. */
+  applicationName?: string
+  /** Called when an idle connection breaks; the pool replaces it by itself. */
+  onError?: (error: Error) => void
+}
+
+/** A connection pool that survives a restart of the server: broken connections are replaced. */
+export function createPool(options: PoolOptions): Pool {
+  const pool = new pg.Pool({
+    connectionString: options.databaseUrl,
+    max: options.max ?? 10,
+    application_name: options.applicationName ?? 'millrace',
+    keepAlive: true,
+    // Longer than a failover's usual name change, short enough to be told of a wrong address.
+    connectionTimeoutMillis: 15_000,
+  })
+  // Without a listener an idle connection that the server closes would end the process.
+  pool.on('error', (error) => options.onError?.(error))
+  return pool
+}

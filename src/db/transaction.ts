@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client, Db, Pool } from './pool.ts'
+
+// serialization_failure, deadlock_detected, lock_not_available: the transaction left no trace and may run again.
+const RETRYABLE = new Set(['40001', '40P01', '55P03'])
+
+// Conditions under which the server went away: connection exceptions, admin_shutdown, crash_shutdown,
+// cannot_connect_now, database shutdown, too_many_connections.
+const LOST_STATE = /^(08...|57P0[1-5]|53300)$/
+const LOST_SYSTEM = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])
+const LOST_MESSAGE =
+  /connection terminated|connection timeout|timeout exceeded when trying to connect|server closed the connection|not queryable/i
+
+const MAX_ROUNDS = 8
+
+/** The server aborted the transaction as a whole; running it again is safe and likely to succeed. */
+export function isRetryable(error: unknown): boolean {
+  return RETRYABLE.has(codeOf(error))
+}
+
+/** The connection broke or could not be made: whether a commit under way took effect is unknown. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error)
+  return LOST_STATE.test(code) || LOST_SYSTEM.has(code) || (error instanceof Error && LOST_MESSAGE.test(error.message))
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | undefined)?.code
+  return typeof code === 'string' ? code : ''
+}
+
+/**
+ * Runs `body` in one transaction on a connection of its own. A transaction that the server aborted
+ * for a conflict runs again, so `body` must keep its effects in the database. Any other error rolls
+ * back and is thrown.
+ */
+export async function transaction<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise<T> {
+  for (let round = 1; ; round += 1) {
+    try {
+      return await attempt(pool, body)
+    } catch (error) {
+      if (!isRetryable(error) || round === MAX_ROUNDS) throw error
+      await sleep(Math.random() * 4 * 2 ** round)
+    }
+  }
+}
+
+async function attempt<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  // Errors of a checked-out client are also emitted; unheard they would end the process.
+  const ignore = () => {}
+  client.on('error', ignore)
+  let broken: Error | undefined
+  try {
+    await client.query('begin')
+    const result = await body(client)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    try {
+      await client.query('rollback')
+    } catch (rollbackError) {
+      broken = rollbackError as Error
+    }
+    throw error
+  } finally {
+    client.removeListener('error', ignore)
+    client.release(broken)
+  }
+}
+
+/** Runs `body` inside a savepoint of the transaction `tx`: when it throws, only its writes are undone. */
+export async function savepoint<T>(tx: Db, body: () => Promise<T>): Promise<T> {
+  await tx.query({ text: 'savepoint millrace_callback' })
+  try {
+    const result = await body()
+    await tx.query({ text: 'release savepoint millrace_callback' })
+    return result
+  } catch (error) {
+    await tx.query({ text: 'rollback to savepoint millrace_callback' })
+    throw error
+  }
+}
