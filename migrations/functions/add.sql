@@ -1,0 +1,209 @@
+-- Adds tasks with their edges, in the caller's transaction: all of them or, when anything is wrong, none.
+--
+-- An edge's dependent is a 1-based position in this call; its prerequisite is the id of an existing task, or minus a
+-- position in this call. The caller has made sure that edges within the call close no cycle; with an existing
+-- prerequisite a new task cannot. A key that exists in its scope answers the task that has it.
+create function millrace.add(
+  p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities int[], p_keys text[], p_max_attempts smallint[],
+  p_not_before timestamptz[], p_delays float8[], p_held_by text[],
+  p_edge_items int[], p_edge_prerequisites bigint[], p_edge_conditions text[],
+  p_cancel_items int[], p_cancel_targets bigint[],
+  p_gate_items int[], p_gates int[],
+  p_creator bigint, p_actor text,
+  out ids bigint[], out existing bigint[]
+)
+language plpgsql as $$
+declare
+  v_count      int := cardinality(p_lanes);
+  v_ids        bigint[];
+  v_old        bigint[];
+  v_unmet      int[];
+  v_supersedes boolean[];
+  v_gates      jsonb[];
+  v_outside    bigint[];
+  v_doomed     bigint[];
+  v_culprits   bigint[];
+  v_special    bigint[];
+  v_claimable  int;
+  v_row        record;
+begin
+  v_ids := array(select nextval('millrace.task_id') from generate_series(1, v_count));
+
+  if p_cancel_items is not null then
+    v_supersedes := array_fill(false, array[v_count]);
+    for v_row in select distinct x as item from unnest(p_cancel_items) x loop
+      v_supersedes[v_row.item] := true;
+    end loop;
+  end if;
+  if p_gate_items is not null then
+    v_gates := array_fill(null::jsonb, array[v_count]);
+    for v_row in
+      select x.item, to_jsonb(array_agg(distinct x.gate order by x.gate)) as gates
+      from unnest(p_gate_items, p_gates) x(item, gate) group by x.item
+    loop
+      v_gates[v_row.item] := v_row.gates;
+    end loop;
+  end if;
+
+  if p_keys is null then
+    insert into millrace.task (id, creator, lane, priority, max_attempts, supersedes, gates, scope, actor, payload)
+    select x.id, p_creator, x.lane, coalesce(x.priority, 0), coalesce(x.max_attempts, 20), coalesce(x.supersedes, false),
+      millrace.to_gates(x.gates), x.scope, p_actor, x.payload
+    from unnest(v_ids, p_lanes, p_priorities, p_max_attempts, v_supersedes, v_gates, p_scopes, p_payloads)
+      x(id, lane, priority, max_attempts, supersedes, gates, scope, payload);
+  else
+    -- In the order of their keys, so that two calls with the same keys do not wait for each other crosswise.
+    insert into millrace.task (id, creator, lane, priority, max_attempts, supersedes, gates, scope, key, actor, payload)
+    select x.id, p_creator, x.lane, coalesce(x.priority, 0), coalesce(x.max_attempts, 20), coalesce(x.supersedes, false),
+      millrace.to_gates(x.gates), x.scope, x.key, p_actor, x.payload
+    from unnest(v_ids, p_lanes, p_priorities, p_max_attempts, v_supersedes, v_gates, p_scopes, p_keys, p_payloads)
+      x(id, lane, priority, max_attempts, supersedes, gates, scope, key, payload)
+    order by x.scope, x.key
+    on conflict (scope, key) where key is not null do nothing;
+    v_old := array(
+      select case when x.key is not null then (
+        select t.id from millrace.task t where t.scope = x.scope and t.key = x.key and t.id <> x.id
+      ) end
+      from unnest(v_ids, p_scopes, p_keys) with ordinality x(id, scope, key, n)
+      order by x.n
+    );
+    select x.scope, x.key, x.old, coalesce((select m.kind from millrace.lane m where m.id = t.lane), 'milestone') as kind
+    into v_row
+    from unnest(v_old, p_scopes, p_keys, p_lanes, p_payloads) x(old, scope, key, lane, payload)
+      join millrace.task t on t.id = x.old
+    where t.payload is distinct from x.payload
+      or (select m.kind from millrace.lane m where m.id = t.lane) is distinct from (select m.kind from millrace.lane m where m.id = x.lane)
+    limit 1;
+    if found then
+      raise exception 'key % of scope % belongs to task % of kind % with another payload', v_row.key, v_row.scope, v_row.old, v_row.kind
+        using errcode = 'MR003',
+        detail = jsonb_build_object('key', v_row.key, 'scope', v_row.scope, 'task', v_row.old::text)::text;
+    end if;
+  end if;
+
+  v_unmet := array_fill(0, array[v_count]);
+  if p_edge_items is not null then
+    v_outside := array(
+      select coalesce(case when x < 0 then v_old[-x] end, x)
+      from unnest(p_edge_prerequisites) x
+      where x > 0 or v_old[-x] is not null
+    );
+    if cardinality(v_outside) > 0 then perform millrace.lock_prerequisites(v_outside); end if;
+    -- A new statement, hence a snapshot taken after the locks: what it reads of the prerequisites stays true.
+    for v_row in
+      with asked as (
+        select distinct x.item,
+          case when x.prerequisite > 0 then x.prerequisite else coalesce(v_old[-x.prerequisite], v_ids[-x.prerequisite]) end as prerequisite,
+          x.condition::millrace.condition as condition
+        from unnest(p_edge_items, p_edge_prerequisites, p_edge_conditions) x(item, prerequisite, condition)
+        where v_old is null or v_old[x.item] is null
+      ),
+      known as (
+        select a.item, a.prerequisite, a.condition, d.state, millrace.is_met(a.condition, d.state) as is_met
+        from asked a left join millrace.done d on d.id = a.prerequisite
+      ),
+      stored as (
+        insert into millrace.edge (prerequisite, dependent, condition)
+        select k.prerequisite, v_ids[k.item], k.condition from known k
+      )
+      select k.item, count(*) filter (where not k.is_met)::int as unmet,
+        min(k.prerequisite) filter (where k.state is not null and not k.is_met) as culprit
+      from known k
+      group by k.item
+    loop
+      v_unmet[v_row.item] := v_row.unmet;
+      if v_row.culprit is not null then
+        v_doomed := v_doomed || v_ids[v_row.item];
+        v_culprits := v_culprits || v_row.culprit;
+      end if;
+    end loop;
+  end if;
+
+  if p_cancel_items is not null then
+    select x into v_row
+    from unnest(p_cancel_targets) x
+    where x > 0 and (select t.id from millrace.task t where t.id = x) is null
+    limit 1;
+    if found then
+      raise exception 'task % does not exist', v_row.x
+        using errcode = 'MR002', detail = jsonb_build_object('task', v_row.x::text)::text;
+    end if;
+    insert into millrace.supersede (task, target)
+    select v_ids[x.item], coalesce(case when x.target < 0 then coalesce(v_old[-x.target], v_ids[-x.target]) end, x.target)
+    from unnest(p_cancel_items, p_cancel_targets) x(item, target)
+    where v_old is null or v_old[x.item] is null
+    on conflict do nothing;
+  end if;
+
+  -- What needs no more than a place in its lane goes there at once; the rest is inserted as waiting and moved on.
+  with born as (
+    insert into millrace.live (
+      id, ready_order, ready_at, not_before, unmet, lane, priority, state, max_attempts, supersedes, gates, held_by
+    )
+    select x.id,
+      case when x.is_plain then nextval('millrace.ready_order') end,
+      case when x.is_plain then clock_timestamp() end,
+      x.not_before, x.unmet, x.lane, coalesce(x.priority, 0),
+      case when x.held_by is not null then 'held' when x.is_plain then 'ready' else 'waiting' end::millrace.state,
+      coalesce(x.max_attempts, 20), coalesce(x.supersedes, false), millrace.to_gates(x.gates), x.held_by
+    from (
+      select y.id, y.lane, y.priority, y.unmet, y.max_attempts, y.supersedes, y.gates, y.held_by, y.old,
+        coalesce(y.not_before, clock_timestamp() + make_interval(secs => y.delay)) as not_before,
+        y.unmet = 0 and y.lane is not null and y.not_before is null and y.delay is null and y.supersedes is not true
+          and y.gates is null and y.held_by is null as is_plain
+      from unnest(v_ids, p_lanes, p_priorities, v_unmet, p_not_before, p_delays, p_max_attempts, v_supersedes, v_gates, p_held_by, v_old)
+        y(id, lane, priority, unmet, not_before, delay, max_attempts, supersedes, gates, held_by, old)
+    ) x
+    where x.old is null
+    returning id, state, unmet
+  )
+  select array_agg(b.id) filter (where b.state = 'waiting' and b.unmet = 0), count(*) filter (where b.state = 'ready')
+  into v_special, v_claimable
+  from born b;
+  if v_special is not null then v_claimable := v_claimable + millrace.make_ready(v_special); end if;
+  if v_doomed is not null then
+    insert into millrace.effect (kind, ref, culprit) select 'skip', x.id, x.culprit from unnest(v_doomed, v_culprits) x(id, culprit);
+  end if;
+  if v_special is not null or v_doomed is not null then v_claimable := v_claimable + millrace.pump(); end if;
+  if v_claimable > 0 then perform millrace.wake(); end if;
+
+  ids := case when v_old is null then v_ids else array(
+    select coalesce(x.old, x.id) from unnest(v_old, v_ids) with ordinality x(old, id, n) order by x.n
+  ) end;
+  existing := v_old;
+end $$;
+
+create function millrace.to_gates(p_gates jsonb) returns int[]
+language sql immutable as $$
+  select case when p_gates is null then null else array(select x::int from jsonb_array_elements_text(p_gates) x) end
+$$;
+
+-- Numbers for the named gates, made where they are new. A limit's capacity is what was last asked for.
+create function millrace.gate_ids(p_names text[], p_capacities int[]) returns int[]
+language plpgsql as $$
+begin
+  insert into millrace.gate (name, capacity)
+  select x.name, x.capacity from unnest(p_names, p_capacities) x(name, capacity) order by x.name
+  on conflict (name) do update set capacity = excluded.capacity where millrace.gate.capacity <> excluded.capacity;
+  return array(
+    select g.id from unnest(p_names) with ordinality x(name, n) join millrace.gate g on g.name = x.name order by x.n
+  );
+end $$;
+
+-- Numbers for the lanes of the given queues and kinds, made where they are new.
+create function millrace.lane_ids(p_queues text[], p_kinds text[]) returns int[]
+language plpgsql as $$
+begin
+  insert into millrace.lane (queue, kind)
+  select distinct x.queue, x.kind
+  from unnest(p_queues, p_kinds) x(queue, kind)
+  where not exists (select 1 from millrace.lane l where l.queue = x.queue and l.kind = x.kind)
+  order by 1, 2
+  on conflict do nothing;
+  return array(
+    select l.id
+    from unnest(p_queues, p_kinds) with ordinality x(queue, kind, n)
+      join millrace.lane l on l.queue = x.queue and l.kind = x.kind
+    order by x.n
+  );
+end $$;

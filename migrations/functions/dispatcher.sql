@@ -1,0 +1,53 @@
+-- Registers a dispatcher and gives it a lease. A dispatcher that lost its lease registers anew: the number is the
+-- incarnation, half of the fencing token.
+create function millrace.register(p_name text, p_lease_seconds float8, p_lanes int[]) returns int
+language sql as $$
+  insert into millrace.dispatcher (name, lease_seconds, expires_at, lanes)
+  values (p_name, p_lease_seconds, clock_timestamp() + make_interval(secs => p_lease_seconds), p_lanes)
+  returning id
+$$;
+
+-- Renews the lease of everything the dispatcher runs. Answers whether it still had one, and what it was asked to stop.
+create function millrace.heartbeat(p_holder int, out is_alive boolean, out canceling bigint[])
+language plpgsql as $$
+begin
+  update millrace.dispatcher d
+  set expires_at = clock_timestamp() + make_interval(secs => d.lease_seconds)
+  where d.id = p_holder and d.dead_at is null;
+  is_alive := found;
+  canceling := millrace.canceling(p_holder);
+end $$;
+
+create function millrace.canceling(p_holder int) returns bigint[]
+language sql as $$
+  select array(select l.id from millrace.live l where l.holder = p_holder and l.cancel_cause is not null)
+$$;
+
+-- Ends a dispatcher that has handed back everything it held.
+create function millrace.unregister(p_holder int) returns void
+language plpgsql as $$
+begin
+  delete from millrace.idle i where i.dispatcher = p_holder;
+  -- Already expired for others: should anything have been left, it is found by expire like that of a dead one.
+  update millrace.dispatcher d set expires_at = clock_timestamp() where d.id = p_holder and d.dead_at is null;
+end $$;
+
+create function millrace.set_idle(p_holder int, p_lanes int[], p_is_idle boolean) returns void
+language plpgsql as $$
+begin
+  if p_is_idle then
+    insert into millrace.idle (dispatcher, lanes) values (p_holder, p_lanes) on conflict do nothing;
+  else
+    delete from millrace.idle i where i.dispatcher = p_holder;
+  end if;
+end $$;
+
+-- Marks a task that was on a dispatcher when it died as begun, before its work starts again: only what had begun is
+-- suspected of having killed its dispatcher.
+create function millrace.begin_suspect(p_holder int, p_id bigint, p_epoch int) returns boolean
+language plpgsql as $$
+begin
+  update millrace.live l set is_begun = true
+  where l.id = p_id and l.holder = p_holder and l.epoch = p_epoch and l.state = 'running';
+  return found;
+end $$;

@@ -1,0 +1,49 @@
+-- Records the success of tasks that the dispatcher p_holder runs, and moves on what waited for them. Answers the ids it
+-- took; one that is missing is no longer leased to the caller, was asked to stop, or is locked by someone who adds a
+-- dependent just now.
+create function millrace.finish(
+  p_holder int, p_ids bigint[], p_epochs int[], p_outputs jsonb[] default null, p_unchanged bigint[] default null,
+  out accepted bigint[], out claimable int
+)
+language plpgsql as $$
+declare
+  v_has_gates boolean;
+  v_reruns    bigint[];
+begin
+  with mine as materialized (
+    select l.ctid as tid, p.output
+    from unnest(p_ids, p_epochs, p_outputs) p(id, epoch, output) join millrace.live l on l.id = p.id
+    where l.holder = p_holder and l.epoch = p.epoch and l.state = 'running' and l.cancel_cause is null
+    for update of l skip locked
+  ),
+  gone as (
+    delete from millrace.live l
+    using mine
+    where l.ctid = mine.tid
+    returning l.id, l.ready_at, l.started_at, l.holder, l.epoch, l.failures, l.deaths, l.gates_held, l.is_rerun, mine.output
+  ),
+  kept as (
+    insert into millrace.done (id, ready_at, started_at, holder, epoch, state, failures, deaths, output)
+    select g.id, g.ready_at, g.started_at, g.holder, g.epoch, 'succeeded', g.failures, g.deaths, g.output from gone g
+  )
+  select array_agg(g.id), bool_or(g.gates_held > 0), array_agg(g.id) filter (where g.is_rerun)
+  into accepted, v_has_gates, v_reruns
+  from gone g;
+  claimable := 0;
+  if accepted is null then
+    accepted := '{}';
+    return;
+  end if;
+  if v_has_gates then
+    -- A task holds all of its gates while it runs.
+    insert into millrace.effect (kind, ref, n)
+    select 'gate', held.gate, count(*)
+    from millrace.task t cross join lateral unnest(t.gates) held(gate)
+    where t.id = any(accepted)
+    group by held.gate;
+  end if;
+  if v_reruns is not null then
+    perform millrace.spread_rerun(array(select x from unnest(v_reruns) x where not (x = any(coalesce(p_unchanged, '{}')))));
+  end if;
+  claimable := millrace.settle(accepted, 'succeeded');
+end $$;

@@ -1,0 +1,85 @@
+-- Applies effects that earlier transactions left, and those that applying them brings about. Never waits for a lock:
+-- what cannot be applied now stays, marked with this transaction so that it does not spin on it. Bounded, so that a
+-- long consequence is spread over several transactions. Answers how many tasks can be claimed.
+create function millrace.pump() returns int
+language plpgsql as $$
+declare
+  v_kinds     millrace.effect_kind[];
+  v_refs      bigint[];
+  v_counts    int[];
+  v_culprits  bigint[];
+  v_a         bigint[];
+  v_b         bigint[];
+  v_n         int[];
+  v_claimable int := 0;
+begin
+  for v_round in 1 .. 50 loop
+    with taken as (
+      delete from millrace.effect
+      where ctid = any(array(
+        select e.ctid
+        from millrace.effect e
+        where e.stalled is distinct from pg_current_xact_id()
+        order by e.id
+        limit 1000
+        for update skip locked
+      ))
+      returning kind, ref, n, culprit
+    )
+    select array_agg(s.kind), array_agg(s.ref), array_agg(s.n), array_agg(s.culprit)
+    into v_kinds, v_refs, v_counts, v_culprits
+    from (
+      select t.kind, t.ref, sum(t.n)::int as n, t.culprit
+      from taken t
+      group by t.kind, t.ref, t.culprit
+      order by t.kind, t.ref
+    ) s;
+    exit when v_kinds is null;
+
+    select array_agg(x.ref), array_agg(x.n) into v_a, v_n
+    from unnest(v_kinds, v_refs, v_counts) x(kind, ref, n) where x.kind = 'unblock';
+    if v_a is not null then v_claimable := v_claimable + millrace.unblock(v_a, v_n); end if;
+
+    select array_agg(x.ref), array_agg(x.culprit) into v_a, v_b
+    from unnest(v_kinds, v_refs, v_culprits) x(kind, ref, culprit) where x.kind = 'skip';
+    if v_a is not null then v_claimable := v_claimable + millrace.skip_doomed(v_a, v_b); end if;
+
+    select array_agg(x.ref) into v_a from unnest(v_kinds, v_refs) x(kind, ref) where x.kind = 'supersede';
+    if v_a is not null then v_claimable := v_claimable + millrace.supersede(v_a); end if;
+
+    select array_agg(x.ref) into v_a from unnest(v_kinds, v_refs) x(kind, ref) where x.kind = 'complete';
+    if v_a is not null then v_claimable := v_claimable + millrace.complete(v_a); end if;
+
+    select array_agg(x.ref), array_agg(x.culprit) into v_a, v_b
+    from unnest(v_kinds, v_refs, v_culprits) x(kind, ref, culprit) where x.kind = 'rerun';
+    if v_a is not null then v_claimable := v_claimable + millrace.rerun_dependents(v_a, v_b); end if;
+
+    select array_agg(x.ref), array_agg(x.n) into v_a, v_n
+    from unnest(v_kinds, v_refs, v_counts) x(kind, ref, n) where x.kind = 'gate';
+    if v_a is not null then v_claimable := v_claimable + millrace.open_gates(v_a::int[], v_n); end if;
+  end loop;
+  return v_claimable;
+end $$;
+
+-- Ends milestones that have become ready: they succeed by themselves.
+create function millrace.complete(p_ids bigint[]) returns int
+language plpgsql as $$
+declare
+  v_ids bigint[];
+begin
+  v_ids := array(
+    select l.id
+    from millrace.live l
+    where l.id = any(p_ids) and l.state = 'ready' and l.lane is null and l.gate is null
+    order by l.id
+    for update skip locked
+  );
+  if cardinality(v_ids) < cardinality(p_ids) then
+    insert into millrace.effect (kind, ref, stalled)
+    select 'complete', l.id, pg_current_xact_id()
+    from millrace.live l
+    where l.id = any(p_ids) and not (l.id = any(v_ids)) and l.state = 'ready' and l.lane is null and l.gate is null;
+  end if;
+  if cardinality(v_ids) = 0 then return 0; end if;
+  return millrace.conclude(v_ids, 'succeeded', null, null, null);
+end $$;

@@ -1,0 +1,90 @@
+-- Adds requirements to an existing task. A running task may be given some only by its own attempt (p_holder, p_epoch);
+-- it then goes on and waits for them when it asks for "later". Waits for locks, in the order of the ids. Answers how
+-- many unmet requirements were added.
+--
+-- Cycles: every task an edge touches is locked against every other edge that touches it. So when nothing depends on the
+-- dependent, or the prerequisites require nothing, no cycle can be closed, not even together with a transaction that
+-- runs at the same time. Otherwise the walk upward is done under one lock for all.
+create function millrace.require(
+  p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_holder int default null, p_epoch int default null
+) returns int
+language plpgsql as $$
+declare
+  v_live  millrace.live;
+  v_state millrace.state;
+  v_added int;
+begin
+  if p_dependent = any(p_prerequisites) then
+    raise exception 'task % would wait for itself', p_dependent
+      using errcode = 'MR001', detail = jsonb_build_object('path', array[p_dependent::text, p_dependent::text])::text;
+  end if;
+  perform 1 from millrace.live l where l.id = any(p_prerequisites || p_dependent) order by l.id for no key update;
+  perform millrace.lock_prerequisites(p_prerequisites);
+  select * into v_live from millrace.live l where l.id = p_dependent;
+  if not found then
+    select d.state into v_state from millrace.done d where d.id = p_dependent;
+    raise exception 'task % %', p_dependent, coalesce('is ' || v_state || ' and cannot be given requirements', 'does not exist')
+      using errcode = case when v_state is null then 'MR002' else 'MR004' end,
+        detail = jsonb_build_object('task', p_dependent::text, 'state', v_state)::text;
+  end if;
+  if v_live.state = 'running' and (v_live.holder, v_live.epoch) is distinct from (p_holder, p_epoch) then
+    raise exception 'task % is running: only its own worker can give it requirements', p_dependent
+      using errcode = 'MR004', detail = jsonb_build_object('task', p_dependent::text, 'state', 'running')::text;
+  end if;
+  perform millrace.refuse_cycle(p_dependent, p_prerequisites);
+
+  with asked as (
+    select distinct x.prerequisite, x.condition::millrace.condition as condition
+    from unnest(p_prerequisites, p_conditions) x(prerequisite, condition)
+  ),
+  stored as (
+    insert into millrace.edge (prerequisite, dependent, condition)
+    select a.prerequisite, p_dependent, a.condition from asked a
+    on conflict do nothing
+    returning prerequisite, condition
+  )
+  select count(*) into v_added
+  from stored s left join millrace.done d on d.id = s.prerequisite
+  where not millrace.is_met(s.condition, d.state);
+  if v_added > 0 then
+    perform millrace.block(array[p_dependent], array[v_added], 'a requirement was added');
+    if v_live.state <> 'running' then
+      perform millrace.doom(array[p_dependent]);
+      if exists (select 1 from millrace.effect) and millrace.pump() > 0 then perform millrace.wake(); end if;
+    end if;
+  end if;
+  return v_added;
+end $$;
+
+create function millrace.refuse_cycle(p_dependent bigint, p_prerequisites bigint[]) returns void
+language plpgsql as $$
+declare
+  v_ids   bigint[];
+  v_below bigint[];
+  v_path  bigint[];
+  v_at    bigint;
+begin
+  if not exists (select 1 from millrace.edge e where e.prerequisite = p_dependent) then return; end if;
+  if not exists (select 1 from millrace.edge e where e.dependent = any(p_prerequisites)) then return; end if;
+  perform pg_advisory_xact_lock(7420002);
+  -- Through everything that has not succeeded: what failed may be asked for again.
+  with recursive above (id, below) as (
+    select x, p_dependent from unnest(p_prerequisites) x
+    union
+    select e.prerequisite, above.id
+    from above join millrace.edge e on e.dependent = above.id
+    where above.id <> p_dependent
+      and (select d.state from millrace.done d where d.id = above.id) is distinct from 'succeeded'
+  )
+  select array_agg(above.id), array_agg(above.below) into v_ids, v_below from above;
+  if not (p_dependent = any(v_ids)) then return; end if;
+  v_path := array[p_dependent];
+  v_at := v_below[array_position(v_ids, p_dependent)];
+  while v_at <> p_dependent loop
+    v_path := v_path || v_at;
+    v_at := v_below[array_position(v_ids, v_at)];
+  end loop;
+  v_path := v_path || p_dependent;
+  raise exception 'a cycle: %', (select string_agg(x::text, ' -> ' order by n) from unnest(v_path) with ordinality y(x, n))
+    using errcode = 'MR001', detail = jsonb_build_object('path', (select jsonb_agg(x::text order by n) from unnest(v_path) with ordinality y(x, n)))::text;
+end $$;

@@ -1,0 +1,43 @@
+-- Passes on that the given tasks have ended in p_state: dependents whose condition is met count one requirement less,
+-- dependents whose condition can no longer be met are to be skipped. Answers how many can be claimed.
+--
+-- Must be a statement after the one that locked the tasks: whoever adds an edge holds a lock on the prerequisite that
+-- conflicts with it, so the snapshot taken here sees every edge there will be.
+create function millrace.settle(p_ids bigint[], p_state millrace.state) returns int
+language plpgsql as $$
+declare
+  v_prerequisites bigint[];
+  v_dependents    bigint[];
+  v_conditions    millrace.condition[];
+  v_met           bigint[];
+  v_counts        int[];
+  v_claimable     int := 0;
+begin
+  select array_agg(e.prerequisite), array_agg(e.dependent), array_agg(e.condition)
+  into v_prerequisites, v_dependents, v_conditions
+  from millrace.edge e
+  where e.prerequisite = any(p_ids);
+  if v_dependents is null then return 0; end if;
+
+  select array_agg(s.dependent), array_agg(s.n) into v_met, v_counts
+  from (
+    select x.dependent, count(*)::int as n
+    from unnest(v_dependents, v_conditions) x(dependent, condition)
+    where millrace.is_met(x.condition, p_state)
+    group by x.dependent
+  ) s;
+  if v_met is not null then
+    v_claimable := millrace.unblock(v_met, v_counts);
+  end if;
+
+  insert into millrace.effect (kind, ref, culprit)
+  select 'skip', x.dependent, x.prerequisite
+  from unnest(v_prerequisites, v_dependents, v_conditions) x(prerequisite, dependent, condition)
+  where not millrace.is_met(x.condition, p_state)
+    and (select l.id from millrace.live l where l.id = x.dependent) is not null;
+
+  if 'ended' = any(v_conditions) then
+    delete from millrace.edge e where e.prerequisite = any(p_ids) and e.condition = 'ended';
+  end if;
+  return v_claimable;
+end $$;

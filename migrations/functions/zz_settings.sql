@@ -1,0 +1,21 @@
+-- Plans must not depend on the statistics of tables that fill and empty within seconds: nested loops over indexes and
+-- one generic plan, whatever the planner believes. Set on the entry points; what they call inherits it.
+do $$
+declare
+  v_function regprocedure;
+  v_setting  text;
+begin
+  for v_function in
+    select p.oid::regprocedure
+    from pg_proc p
+    where p.pronamespace = 'millrace'::regnamespace
+      and p.proname in (
+        'add', 'step', 'finish', 'fail', 'requeue', 'expire', 'cancel', 'skip', 'hold', 'release', 'retry', 'succeed', 'require'
+      )
+  loop
+    foreach v_setting in array array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_bitmapscan', 'jit'] loop
+      execute format('alter function %s set %I = off', v_function, v_setting);
+    end loop;
+    execute format('alter function %s set plan_cache_mode = force_generic_plan', v_function);
+  end loop;
+end $$;

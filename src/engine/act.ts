@@ -1,0 +1,121 @@
+// What a person or an application does to tasks by hand. Each verb is one call of the engine in the database; a task
+// whose state does not allow it is refused by name, and then none of the given tasks is touched.
+import { type Db, type Pool, transaction } from '../db/index.ts'
+import { toTaskId } from './add.ts'
+import { StateRefused, translated, UnfinishedWork } from './errors.ts'
+import { read, type TaskRef } from './read.ts'
+import { countUnfinished, findSucceeded } from './reads.sql.ts'
+import type { TaskId } from './task.ts'
+import { cancelTasks, holdTasks, releaseTasks, retryTasks, skipTasks, succeedTask } from './tasks.sql.ts'
+
+export type ActOptions = {
+  /** Why, for the record. */
+  readonly cause?: string
+  /** Who, for the record. */
+  readonly actor?: string
+  /** A `pg` client in a transaction of the caller's. */
+  readonly client?: Db
+}
+
+type Refs = TaskRef | readonly TaskRef[]
+
+/** Cancels: what does not run ends at once; what runs is asked to stop, and is canceled once it has. */
+export async function cancel(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
+  await act(pool, refs, options, 'be canceled', async (db, ids, record) =>
+    (await cancelTasks(db, { ids, ...record })).map((row) => row.id),
+  )
+}
+
+/** Asks again for what failed, was canceled or skipped, and revives what was skipped because of it. */
+export async function retry(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
+  await act(
+    pool,
+    refs,
+    options,
+    'be retried',
+    async (db, ids, record) => (await retryTasks(db, { ids, name: 'retried', ...record })).ids,
+  )
+}
+
+/** Runs again what succeeded; what depends on it runs again after it, unless its worker answers "unchanged". */
+export async function rerun(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
+  await act(
+    pool,
+    refs,
+    options,
+    'be run again',
+    async (db, ids, record) => (await retryTasks(db, { ids, name: 'rerun', ...record })).ids,
+  )
+}
+
+/** Stops tasks that have not started from starting. */
+export async function hold(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
+  await act(pool, refs, options, 'be held', async (db, ids, record) => (await holdTasks(db, { ids, ...record })).ids)
+}
+
+/** Lets held tasks go on. */
+export async function release(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
+  await act(
+    pool,
+    refs,
+    options,
+    'be released',
+    async (db, ids, record) => (await releaseTasks(db, { ids, ...record })).ids,
+  )
+}
+
+/** Skips tasks that do not run: they, and what depends on their success, will not. */
+export async function skip(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
+  await act(pool, refs, options, 'be skipped', async (db, ids, record) => (await skipTasks(db, { ids, ...record })).ids)
+}
+
+/** Marks a task that does not run as succeeded by hand, and revives what was skipped because of it. */
+export async function succeed(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
+  await act(pool, refs, options, 'be marked as succeeded', async (db, ids, record) => {
+    const done: TaskId[] = []
+    for (const id of ids) if ((await succeedTask(db, { id, ...record })).done) done.push(id)
+    return done
+  })
+}
+
+export type RerunAllOptions = ActOptions & { readonly createdAfter?: Date; readonly createdBefore?: Date }
+
+/** Runs everything of a kind again that has succeeded. Refused while any of it is unfinished. Answers how many. */
+export async function rerunAll(pool: Pool, kind: string, options: RerunAllOptions = {}): Promise<number> {
+  return within(pool, options, async (db) => {
+    const { count } = await countUnfinished(db, { kind })
+    if (count > 0) throw new UnfinishedWork(kind, count)
+    const found = await findSucceeded(db, {
+      kind,
+      after: options.createdAfter ?? null,
+      before: options.createdBefore ?? null,
+    })
+    if (found.length === 0) return 0
+    const { ids } = await retryTasks(db, { ids: found.map((row) => row.id), name: 'rerun', ...recordOf(options) })
+    return ids.length
+  })
+}
+
+type Record = { cause: string | null; actor: string | null }
+type Verb = (db: Db, ids: TaskId[], record: Record) => Promise<readonly TaskId[]>
+
+async function act(pool: Pool, refs: Refs, options: ActOptions, what: string, verb: Verb): Promise<void> {
+  const list = Array.isArray(refs) ? (refs as readonly TaskRef[]) : [refs as TaskRef]
+  if (list.length === 0) return
+  await within(pool, options, async (db) => {
+    const ids: TaskId[] = []
+    for (const ref of list) ids.push(typeof ref === 'string' ? toTaskId(ref) : (await read(db, ref)).id)
+    const taken = new Set(await translated(() => verb(db, ids, recordOf(options))))
+    const refused = ids.find((id) => !taken.has(id))
+    if (refused === undefined) return
+    const { state } = await read(db, refused)
+    throw new StateRefused(refused, state, `task ${refused} is ${state} and cannot ${what}`)
+  })
+}
+
+const recordOf = (options: ActOptions): Record => ({ cause: options.cause ?? null, actor: options.actor ?? null })
+
+/** In the caller's transaction when there is one; else in one of our own, so that a refusal undoes the rest. */
+function within<T>(pool: Pool, options: ActOptions, body: (db: Db) => Promise<T>): Promise<T> {
+  return options.client === undefined ? transaction(pool, body) : body(options.client)
+}

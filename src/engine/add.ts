@@ -1,0 +1,210 @@
+import type { Db } from '../db/index.ts'
+import { CycleRefused, InvalidOption, InvalidPayload, TaskNotFound, translated } from './errors.ts'
+import type { Names } from './names.ts'
+import { parse } from './schema.ts'
+import type { Condition, TaskId } from './task.ts'
+import { addTasks } from './tasks.sql.ts'
+import type { AnyWorker } from './worker.ts'
+
+/** An earlier or later item of the same call, by its position. */
+export type ItemRef = { readonly item: number; readonly when?: Condition }
+type RequirementRef = TaskId | { readonly task: TaskId; readonly when?: Condition } | ItemRef
+
+export type AddOptions = {
+  /** Unique within the scope: adding it again answers the task that is there. */
+  readonly key?: string
+  /** The line of its own that the task belongs to. Default: `default`. */
+  readonly scope?: string
+  readonly queue?: string
+  /** Lower runs first. Default: 0. */
+  readonly priority?: number
+  readonly requires?: readonly RequirementRef[]
+  /** Tasks that are canceled when this one becomes ready. */
+  readonly cancels?: readonly (TaskId | ItemRef)[]
+  /** Not before this time, by the database's clock. */
+  readonly notBefore?: Date
+  readonly delaySeconds?: number
+  readonly maxAttempts?: number
+  /** Names that only one running task may have at a time. */
+  readonly locks?: readonly string[]
+  /** At most `max` tasks of the group run at once. */
+  readonly limit?: { readonly group: string; readonly max: number }
+  /** Add it stopped: it starts once it is released. The text says by whom. */
+  readonly heldBy?: string
+  /** Who adds it, for the record. */
+  readonly actor?: string
+  /** A `pg` client in a transaction of the caller's: the task exists if and when that commits. */
+  readonly client?: Db
+}
+
+export type AddItem = Omit<AddOptions, 'client' | 'actor'> &
+  (
+    | { readonly worker: AnyWorker | string; readonly payload: unknown; readonly milestone?: never }
+    /** A task without a kind: it succeeds by itself once its requirements are met. */
+    | { readonly milestone: true; readonly worker?: never; readonly payload?: unknown }
+  )
+
+export type AddedTask = {
+  readonly id: TaskId
+  /** False when a task with that key was there already. */
+  readonly isNew: boolean
+}
+
+export type AddContext = { readonly creator?: TaskId; readonly actor?: string }
+
+/**
+ * Adds the tasks with their edges in one round trip, in the transaction of `db` if it has one: all of them, or none
+ * when anything is wrong.
+ */
+export async function add(
+  db: Db,
+  names: Names,
+  items: readonly AddItem[],
+  context: AddContext = {},
+): Promise<AddedTask[]> {
+  if (items.length === 0) return []
+  refuseCycle(items)
+  const lanes = await names.lanes(items)
+  const gates = await names.gates(items)
+  const links = toLinks(items)
+  const column = <T>(of: (item: AddItem) => T | null | undefined): (T | null)[] | null =>
+    items.some((item) => of(item) != null) ? items.map((item) => of(item) ?? null) : null
+  const payloads = items.map((item, i) => toPayload(item, i, items.length, names))
+  const { ids, existing } = await translated(() =>
+    addTasks(db, {
+      lanes: lanes as (string | null)[],
+      scopes: items.map((item) => item.scope ?? 'default'),
+      payloads: payloads.some((payload) => payload !== null) ? payloads : null,
+      priorities: column((item) => item.priority),
+      keys: column((item) => item.key),
+      max_attempts: column(
+        (item) => item.maxAttempts ?? (typeof item.worker === 'object' ? item.worker.maxAttempts : null),
+      ),
+      not_before: column((item) => item.notBefore),
+      delays: column((item) => item.delaySeconds),
+      held_by: column((item) => item.heldBy),
+      ...links,
+      gate_items: gates.length > 0 ? gates.map(([item]) => item + 1) : null,
+      gates: gates.length > 0 ? gates.map(([, gate]) => gate) : null,
+      creator: context.creator ?? null,
+      actor: context.actor ?? null,
+    }),
+  )
+  return ids.map((id, i) => ({ id, isNew: existing?.[i] == null }))
+}
+
+function toPayload(item: AddItem, position: number, count: number, names: Names): string | null {
+  checkOptions(item)
+  if (item.payload === undefined && item.worker === undefined) return null
+  const where = count > 1 ? ` (item ${position})` : ''
+  const worker = typeof item.worker === 'string' ? names.worker(item.worker) : item.worker
+  if (worker !== undefined) parse(worker.payload, item.payload, worker.kind, where)
+  const text = JSON.stringify(item.payload)
+  if (text === undefined) return null
+  // PostgreSQL's JSON cannot hold U+0000 nor half a surrogate pair; JSON.stringify writes both as escapes.
+  if (/\\u(0000|d[89a-f][0-9a-f]{2})/.test(text) && /(^|[^\\])(\\\\)*\\u(0000|d[89a-f])/.test(text)) {
+    const kind = worker?.kind ?? String(item.worker ?? 'milestone')
+    throw new InvalidPayload(kind, where, [
+      { path: '', message: 'contains a character that cannot be stored (U+0000 or half a surrogate pair)' },
+    ])
+  }
+  return text
+}
+
+function checkOptions(item: AddItem): void {
+  const { priority, maxAttempts, delaySeconds, notBefore, limit } = item
+  if (priority !== undefined && !(Number.isInteger(priority) && Math.abs(priority) < 2 ** 31))
+    throw new InvalidOption(`priority must be a whole number of 32 bits, not ${priority}`)
+  if (maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts < 2 ** 15))
+    throw new InvalidOption(`maxAttempts must be a whole number from 1 to 32767, not ${maxAttempts}`)
+  if (delaySeconds !== undefined && !(delaySeconds >= 0 && delaySeconds < 1e10))
+    throw new InvalidOption(`delaySeconds must be a number of seconds, not ${delaySeconds}`)
+  if (notBefore !== undefined && Number.isNaN(notBefore.getTime()))
+    throw new InvalidOption('notBefore is not a valid date')
+  if (limit !== undefined && !(Number.isInteger(limit.max) && limit.max >= 1 && limit.max < 2 ** 31))
+    throw new InvalidOption(
+      `the maximum of limit "${limit.group}" must be a whole number of at least 1, not ${limit.max}`,
+    )
+}
+
+type Links = {
+  edge_items: number[] | null
+  edge_prerequisites: string[] | null
+  edge_conditions: string[] | null
+  cancel_items: number[] | null
+  cancel_targets: string[] | null
+}
+
+function toLinks(items: readonly AddItem[]): Links {
+  const edges: [item: number, prerequisite: string, condition: Condition][] = []
+  const cancels: [item: number, target: string][] = []
+  items.forEach((item, i) => {
+    for (const required of item.requires ?? []) {
+      const when = typeof required === 'string' ? 'succeeded' : (required.when ?? 'succeeded')
+      edges.push([i + 1, toReference(required, items.length), toCondition(when)])
+    }
+    for (const target of item.cancels ?? []) cancels.push([i + 1, toReference(target, items.length)])
+  })
+  return {
+    edge_items: edges.length > 0 ? edges.map(([item]) => item) : null,
+    edge_prerequisites: edges.length > 0 ? edges.map(([, prerequisite]) => prerequisite) : null,
+    edge_conditions: edges.length > 0 ? edges.map(([, , condition]) => condition) : null,
+    cancel_items: cancels.length > 0 ? cancels.map(([item]) => item) : null,
+    cancel_targets: cancels.length > 0 ? cancels.map(([, target]) => target) : null,
+  }
+}
+
+/** A task's id, or minus the 1-based position of an item of this call. */
+function toReference(of: RequirementRef, count: number): string {
+  if (typeof of === 'object' && 'item' in of) {
+    if (!(Number.isInteger(of.item) && of.item >= 0 && of.item < count))
+      throw new TaskNotFound(`item ${of.item} of this call`)
+    return String(-(of.item + 1))
+  }
+  return toTaskId(typeof of === 'string' ? of : of.task)
+}
+
+/** The id itself. Throws `TaskNotFound` for what cannot be one. */
+export function toTaskId(id: string): TaskId {
+  if (!/^[1-9]\d{0,17}$/.test(id)) throw new TaskNotFound(String(id))
+  return id
+}
+
+const CONDITIONS: ReadonlySet<string> = new Set(['succeeded', 'failed', 'finished'] satisfies Condition[])
+
+export function toCondition(when: Condition): Condition {
+  if (!CONDITIONS.has(when))
+    throw new InvalidOption(`a requirement waits for succeeded, failed or finished, not "${when}"`)
+  return when
+}
+
+/** Refuses edges among the items of one call that close a cycle; an edge to an existing task cannot. */
+function refuseCycle(items: readonly AddItem[]): void {
+  const above = items.map((item) =>
+    (item.requires ?? []).flatMap((required) =>
+      typeof required === 'object' && 'item' in required ? [required.item] : [],
+    ),
+  )
+  if (above.every((list) => list.length === 0)) return
+  const state = new Uint8Array(items.length) // 1: on the path, 2: known to be free of cycles
+  for (let start = 0; start < items.length; start += 1) {
+    if (state[start] !== 0) continue
+    const path: { item: number; next: number }[] = [{ item: start, next: 0 }]
+    state[start] = 1
+    while (path.length > 0) {
+      const top = path[path.length - 1] as { item: number; next: number }
+      const required = above[top.item]?.[top.next]
+      top.next += 1
+      if (required === undefined) {
+        state[top.item] = 2
+        path.pop()
+      } else if (state[required] === 1) {
+        const from = path.findIndex((step) => step.item === required)
+        throw new CycleRefused([...path.slice(from).map((step) => `item ${step.item}`), `item ${required}`])
+      } else if (state[required] === 0) {
+        state[required] = 1
+        path.push({ item: required, next: 0 })
+      }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+// Statements of the dispatcher: lease, claim, heartbeat.
+import { array, bool, float8, int2, int4, int8, jsonb, many, nullable, one, run, text } from '../db/index.ts'
+
+export const register = one('engine.register', { name: text, lease_seconds: float8, lanes: array(int4) }, { id: int4 })`
+  select millrace.register(${'name'}, ${'lease_seconds'}, ${'lanes'}) as id
+`
+
+export const unregister = run('engine.unregister', { holder: int4 })`
+  select millrace.unregister(${'holder'})
+`
+
+export const heartbeat = one('engine.heartbeat', { holder: int4 }, { is_alive: bool, canceling: array(int8) })`
+  select is_alive, canceling from millrace.heartbeat(${'holder'})
+`
+
+export const canceling = one('engine.canceling', { holder: int4 }, { ids: array(int8) })`
+  select millrace.canceling(${'holder'}) as ids
+`
+
+export const expire = one('engine.expire', { max_deaths: int4 }, { count: int4 })`
+  select millrace.expire(${'max_deaths'}) as count
+`
+
+export const beginSuspect = one('engine.begin_suspect', { holder: int4, id: int8, epoch: int4 }, { is_mine: bool })`
+  select millrace.begin_suspect(${'holder'}, ${'id'}, ${'epoch'}) as is_mine
+`
+
+/**
+ * Records successes and claims again. The last row, without an id, answers for the call; the rows before it are the
+ * claimed tasks, most urgent first.
+ */
+export const step = many(
+  'engine.step',
+  {
+    holder: int4,
+    ids: array(int8),
+    epochs: array(int4),
+    outputs: nullable(array(nullable(jsonb))),
+    unchanged: array(int8),
+    lanes: array(int4),
+    from_priority: array(int4),
+    from_order: array(int8),
+    limit: int4,
+    idle: nullable(bool),
+  },
+  {
+    id: nullable(int8),
+    epoch: nullable(int4),
+    lane: nullable(int4),
+    priority: nullable(int4),
+    ready_order: nullable(int8),
+    failures: nullable(int2),
+    deaths: nullable(int2),
+    scope: nullable(text),
+    key: nullable(text),
+    creator: nullable(int8),
+    payload: nullable(jsonb),
+    accepted: nullable(array(int8)),
+    is_alive: nullable(bool),
+    has_effects: nullable(bool),
+    due_seconds: nullable(float8),
+  },
+)`
+  select id, epoch, lane, priority, ready_order, failures, deaths, scope, key, creator, payload, accepted, is_alive,
+    has_effects, due_seconds
+  from millrace.step(
+    ${'holder'}, ${'ids'}, ${'epochs'}, ${'outputs'}, ${'unchanged'}, ${'lanes'}, ${'from_priority'}, ${'from_order'},
+    ${'limit'}, ${'idle'}
+  )
+`

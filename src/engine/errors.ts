@@ -1,0 +1,120 @@
+import type { Lease, TaskId, TaskState } from './task.ts'
+
+/** A wrong use of the engine, or a refusal by it, that the caller can act on. `code` is stable. */
+export abstract class MillraceError extends Error {
+  abstract readonly code: string
+}
+
+/** The caller's lease ran out or was taken away; whatever it did must be thrown away. */
+export class LeaseLost extends MillraceError {
+  readonly code = 'lease_lost'
+  readonly lease: Lease
+  constructor(lease: Lease) {
+    super(`task ${lease.task} is no longer leased to dispatcher ${lease.holder}`)
+    this.lease = lease
+  }
+}
+
+/** No worker of that kind was ever defined: define it, or correct the name. */
+export class UnknownKind extends MillraceError {
+  readonly code = 'unknown_kind'
+  constructor(kind: string, known: readonly string[]) {
+    super(`no worker is known for kind "${kind}"${known.length > 0 ? `; known are ${known.join(', ')}` : ''}`)
+  }
+}
+
+/** The payload does not fit the worker's schema. `issues` say where. */
+export class InvalidPayload extends MillraceError {
+  readonly code = 'invalid_payload'
+  readonly issues: readonly { readonly path: string; readonly message: string }[]
+  constructor(kind: string, where: string, issues: readonly { path: string; message: string }[]) {
+    const list = issues.map((issue) => `${issue.path || '(payload)'}: ${issue.message}`).join('; ')
+    super(`payload of kind "${kind}"${where} is refused: ${list}`)
+    this.issues = issues
+  }
+}
+
+/** The requirements would make a task wait for itself. `path` names the tasks of the cycle. */
+export class CycleRefused extends MillraceError {
+  readonly code = 'cycle'
+  readonly path: readonly string[]
+  constructor(path: readonly string[]) {
+    super(`the requirements would close a cycle: ${path.join(' -> ')}`)
+    this.path = path
+  }
+}
+
+/** A task that was named does not exist. */
+export class TaskNotFound extends MillraceError {
+  readonly code = 'task_not_found'
+  readonly task: TaskId
+  constructor(task: TaskId) {
+    super(`task ${task} does not exist`)
+    this.task = task
+  }
+}
+
+/** The key is taken in its scope by a task of another kind or payload. */
+export class KeyConflict extends MillraceError {
+  readonly code = 'key_conflict'
+  readonly task: TaskId
+  constructor(message: string, task: TaskId) {
+    super(message)
+    this.task = task
+  }
+}
+
+/** The state of the task does not allow the action. */
+export class StateRefused extends MillraceError {
+  readonly code = 'state_refused'
+  readonly task: TaskId
+  readonly state: TaskState
+  constructor(task: TaskId, state: TaskState, message: string) {
+    super(message)
+    this.task = task
+    this.state = state
+  }
+}
+
+/** Running a whole kind again was refused, because some of it is not finished. */
+export class UnfinishedWork extends MillraceError {
+  readonly code = 'unfinished_work'
+  constructor(kind: string, count: number) {
+    super(`${count} tasks of kind "${kind}" are not finished: wait for them or cancel them, then run the kind again`)
+  }
+}
+
+/** A setting or option that cannot be used. */
+export class InvalidOption extends MillraceError {
+  readonly code = 'invalid_option'
+}
+
+type DatabaseError = { code?: string; message?: string; detail?: string }
+
+/** Turns a refusal raised by the engine's functions in the database into its class; others pass unchanged. */
+export function translate(error: unknown): unknown {
+  const { code, message = '', detail = '{}' } = error as DatabaseError
+  if (code === undefined || !code.startsWith('MR')) return error
+  const facts = JSON.parse(detail) as { path?: string[]; task?: string; state?: TaskState }
+  switch (code) {
+    case 'MR001':
+      return new CycleRefused(facts.path ?? [])
+    case 'MR002':
+      return new TaskNotFound(facts.task ?? '')
+    case 'MR003':
+      return new KeyConflict(message, facts.task ?? '')
+    case 'MR004':
+      return new StateRefused(facts.task ?? '', facts.state ?? 'running', message)
+    default:
+      return error
+  }
+}
+
+/** Runs `body` and throws the engine's own classes for its refusals. */
+export async function translated<T>(body: () => Promise<T>): Promise<T> {
+  try {
+    return await body()
+  } catch (error) {
+    throw translate(error)
+  }
+}

@@ -1,0 +1,41 @@
+export type { ActOptions, RerunAllOptions } from './act.ts'
+export type { AddedTask, AddItem, AddOptions, ItemRef } from './add.ts'
+export type { Dispatcher, DispatchOptions } from './dispatcher.ts'
+export {
+  CycleRefused,
+  InvalidOption,
+  InvalidPayload,
+  KeyConflict,
+  LeaseLost,
+  MillraceError,
+  StateRefused,
+  TaskNotFound,
+  UnfinishedWork,
+  UnknownKind,
+} from './errors.ts'
+export { type ConnectOptions, connect, Millrace } from './millrace.ts'
+export type { PruneOptions } from './prune.ts'
+export type { Attempt, HistoryEntry, Neighbour, Task, TaskRef } from './read.ts'
+export { type StopReason, WorkStopped } from './run.ts'
+export type { InputOf, OutputOf, Schema } from './schema.ts'
+export { type Condition, isTerminal, type Lease, type TaskId, type TaskState, taskStates } from './task.ts'
+export type { Why } from './why.ts'
+export { AdvisoryError, PermanentError, TransientError, WorkError, type WorkErrorOptions } from './work-error.ts'
+export {
+  type AnyWorker,
+  type Backoff,
+  defineWorker,
+  type ErrorCategory,
+  type Later,
+  type LaterOptions,
+  type Log,
+  later,
+  type PayloadInput,
+  type Requirement,
+  type Tx,
+  type Unchanged,
+  unchanged,
+  type WorkContext,
+  type WorkedTask,
+  type Worker,
+} from './worker.ts'

@@ -1,0 +1,197 @@
+import { createPool, type Db, listen, migrate, type Pool } from '../db/index.ts'
+import * as act from './act.ts'
+import { type AddedTask, type AddItem, type AddOptions, add } from './add.ts'
+import { type Dispatcher, DispatcherLoop, type DispatchOptions } from './dispatcher.ts'
+import { Names } from './names.ts'
+import { type PruneOptions, prune } from './prune.ts'
+import * as reading from './read.ts'
+import { verify } from './reads.sql.ts'
+import { require as requireTask } from './record.ts'
+import { type Why, why } from './why.ts'
+import type { AnyWorker, PayloadInput, Requirement } from './worker.ts'
+
+export type ConnectOptions = {
+  readonly databaseUrl: string
+  /** Bring the database to this release's schema first. Default: false. */
+  readonly migrate?: boolean
+  /** Connections at most. Default: 10. */
+  readonly poolSize?: number
+  /** Told of connections that broke; they are made again. */
+  readonly onError?: (error: Error) => void
+}
+
+/** Connects to the work graph in a database. */
+export async function connect(options: ConnectOptions): Promise<Millrace> {
+  const pool = createPool({
+    databaseUrl: options.databaseUrl,
+    max: options.poolSize ?? 10,
+    ...(options.onError === undefined ? {} : { onError: options.onError }),
+  })
+  try {
+    if (options.migrate) await migrate(pool)
+    else await pool.query('select 1')
+  } catch (error) {
+    await pool.end()
+    throw error
+  }
+  return new Millrace(pool, options.databaseUrl)
+}
+
+/** The work graph: add tasks, look at them, act on them, run dispatchers. */
+export class Millrace {
+  readonly #pool: Pool
+  readonly #databaseUrl: string
+  readonly #names: Names
+  readonly #dispatchers = new Set<DispatcherLoop>()
+
+  constructor(pool: Pool, databaseUrl: string) {
+    this.#pool = pool
+    this.#databaseUrl = databaseUrl
+    this.#names = new Names(pool)
+  }
+
+  /** Makes workers known by kind, so that tasks can be added by name without running them here. */
+  define(...workers: readonly AnyWorker[]): void {
+    for (const worker of workers) this.#names.define(worker)
+  }
+
+  async add<W extends AnyWorker | string>(
+    worker: W,
+    payload: W extends AnyWorker ? PayloadInput<W> : unknown,
+    options: AddOptions = {},
+  ): Promise<AddedTask> {
+    const { client, actor, ...rest } = options
+    const [added] = await add(
+      client ?? this.#pool,
+      this.#names,
+      [{ ...rest, worker, payload }],
+      actor === undefined ? {} : { actor },
+    )
+    return added as AddedTask
+  }
+
+  /** Adds many tasks in one round trip, with edges among them: all or none. */
+  addMany(items: readonly AddItem[], options: { client?: Db; actor?: string } = {}): Promise<AddedTask[]> {
+    return add(
+      options.client ?? this.#pool,
+      this.#names,
+      items,
+      options.actor === undefined ? {} : { actor: options.actor },
+    )
+  }
+
+  /** Adds a task without a kind: it succeeds by itself once its requirements are met. */
+  async addMilestone(options: AddOptions = {}): Promise<AddedTask> {
+    const { client, actor, ...rest } = options
+    const [added] = await add(
+      client ?? this.#pool,
+      this.#names,
+      [{ ...rest, milestone: true }],
+      actor === undefined ? {} : { actor },
+    )
+    return added as AddedTask
+  }
+
+  /** Adds requirements to a task that has not started. */
+  require(task: string, requires: readonly Requirement[], options: { client?: Db } = {}): Promise<void> {
+    return requireTask((options.client as Pool | undefined) ?? this.#pool, task, requires)
+  }
+
+  task(ref: reading.TaskRef): Promise<reading.Task> {
+    return reading.read(this.#pool, ref)
+  }
+
+  why(ref: reading.TaskRef): Promise<Why> {
+    return why(this.#pool, ref)
+  }
+
+  history(id: string): Promise<reading.HistoryEntry[]> {
+    return reading.history(this.#pool, id)
+  }
+
+  attempts(id: string): Promise<reading.Attempt[]> {
+    return reading.attempts(this.#pool, id)
+  }
+
+  requirements(id: string): Promise<(reading.Neighbour & { isMet: boolean })[]> {
+    return reading.requirements(this.#pool, id)
+  }
+
+  dependents(id: string): Promise<reading.Neighbour[]> {
+    return reading.dependents(this.#pool, id)
+  }
+
+  cancel(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+    return act.cancel(this.#pool, refs, options)
+  }
+
+  retry(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+    return act.retry(this.#pool, refs, options)
+  }
+
+  rerun(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+    return act.rerun(this.#pool, refs, options)
+  }
+
+  rerunAll(kind: string, options?: act.RerunAllOptions): Promise<number> {
+    return act.rerunAll(this.#pool, kind, options)
+  }
+
+  hold(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+    return act.hold(this.#pool, refs, options)
+  }
+
+  release(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+    return act.release(this.#pool, refs, options)
+  }
+
+  skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+    return act.skip(this.#pool, refs, options)
+  }
+
+  succeed(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+    return act.succeed(this.#pool, refs, options)
+  }
+
+  /** Deletes finished tasks by a retention rule. Never touches what is unfinished, or what unfinished work depends on. */
+  prune(options: PruneOptions): Promise<number> {
+    return prune(this.#pool, options)
+  }
+
+  /** Looks for tasks that break a promise of the engine; an empty list is health. */
+  async verify(): Promise<{ task: string | null; problem: string }[]> {
+    return verify(this.#pool, {})
+  }
+
+  /** Starts performing tasks of these workers' kinds. */
+  dispatch(
+    workers: readonly AnyWorker[],
+    options: DispatchOptions = {},
+  ): Dispatcher & { readonly started: Promise<void> } {
+    const loop = new DispatcherLoop(
+      {
+        pool: this.#pool,
+        names: this.#names,
+        listen: (onWake, onCancel) =>
+          listen({
+            databaseUrl: this.#databaseUrl,
+            channels: ['millrace', 'millrace_cancel'],
+            onNotification: (channel, payload) => (channel === 'millrace' ? onWake() : onCancel(payload)),
+            onConnect: onWake,
+          }),
+      },
+      workers,
+      options,
+    )
+    this.#dispatchers.add(loop)
+    const started = loop.start()
+    started.catch((error: Error) => options.onError?.(error))
+    return Object.assign(loop, { started })
+  }
+
+  /** Stops the dispatchers and closes the connections. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#dispatchers].map((dispatcher) => dispatcher.stop()))
+    await this.#pool.end()
+  }
+}

@@ -1,0 +1,139 @@
+// Recording an outcome together with what the worker's callbacks write: one transaction, begun by proving the lease.
+// A transaction that finds the lease gone throws LeaseLost and leaves nothing behind.
+import { type Client, type Pool, savepoint, transaction } from '../db/index.ts'
+import { add, toCondition, toTaskId } from './add.ts'
+import { LeaseLost, translated } from './errors.ts'
+import type { Names } from './names.ts'
+import type { Run } from './run.ts'
+import { failTasks, finishTask, holdLease, lockToFinish, pump, requeueTasks, requireTasks, wake } from './tasks.sql.ts'
+import { backoffSeconds, describeError, type WorkError } from './work-error.ts'
+import type { Later, Requirement, Tx } from './worker.ts'
+
+/** What recording needs to know of the dispatcher. */
+export type Recorder = { readonly pool: Pool; readonly names: Names; readonly holder: number }
+
+/** Records a success with what `onSuccess` writes. */
+export async function recordSuccess(at: Recorder, run: Run, result: unknown, isUnchanged: boolean): Promise<void> {
+  await underLease(at, run, async (client) => {
+    await run.worker.onSuccess?.(toTx(at, client, run), run.task, result)
+    // Someone who adds a dependent just now holds a lock that finishing must wait for.
+    await lockToFinish(client, { id: run.id })
+    const { accepted, claimable } = await finishTask(client, {
+      holder: at.holder,
+      ids: [run.id],
+      epochs: [run.epoch],
+      outputs: [result === undefined ? null : JSON.stringify(result)],
+      unchanged: isUnchanged ? [run.id] : [],
+    })
+    if (accepted.length === 0) throw new LeaseLost({ task: run.id, holder: at.holder, epoch: run.epoch })
+    const pumped = await pump(client, {})
+    if (claimable + pumped.claimable > 0) await wake(client, {})
+  })
+}
+
+/** Records that the worker asked for "later", with its new requirements and what `onReschedule` writes. */
+export async function recordLater(at: Recorder, run: Run, later: Later): Promise<void> {
+  await underLease(at, run, async (client) => {
+    const tx = toTx(at, client, run)
+    if (later.requires !== undefined && later.requires.length > 0) await tx.require(run.id, later.requires)
+    await run.worker.onReschedule?.(tx, run.task)
+    await lockToFinish(client, { id: run.id })
+    await requeueTasks(client, {
+      holder: at.holder,
+      ids: [run.id],
+      epochs: [run.epoch],
+      outcome: 'later',
+      delays: [later.delaySeconds ?? null],
+      errors: null,
+    })
+  })
+}
+
+/** Records an error with what `onFailure` writes: a retry, a failure, or a success with the error on record. */
+export async function recordError(at: Recorder, run: Run, error: WorkError): Promise<void> {
+  await underLease(at, run, async (client) => {
+    const record = describeError(error)
+    try {
+      await savepoint(client, async () => run.worker.onFailure?.(toTx(at, client, run), run.task, error))
+    } catch (thrown) {
+      // The outcome stands without the callback's writes, which the savepoint has undone.
+      record['onFailure'] = thrown instanceof Error ? thrown.message : String(thrown)
+    }
+    await lockToFinish(client, { id: run.id })
+    const one = { holder: at.holder, ids: [run.id], epochs: [run.epoch], errors: [JSON.stringify(record)] }
+    if (error.category === 'transient') {
+      const delays = [backoffSeconds(run.worker, error, run.failures)]
+      await requeueTasks(client, { ...one, outcome: 'retry', delays })
+    } else {
+      await failTasks(client, { ...one, state: error.category === 'advisory' ? 'succeeded' : 'failed' })
+    }
+  })
+}
+
+/** Records that a task which was asked to stop has stopped. */
+export async function recordCanceled(at: Recorder, run: Run): Promise<void> {
+  await transaction(at.pool, async (client) => {
+    await lockToFinish(client, { id: run.id })
+    await failTasks(client, {
+      holder: at.holder,
+      ids: [run.id],
+      epochs: [run.epoch],
+      state: 'canceled',
+      errors: [null],
+    })
+  })
+}
+
+/** Was asked to stop before its outcome could be recorded: it ends as canceled, and the outcome is void. */
+export class CanceledMeanwhile extends Error {}
+
+async function underLease(at: Recorder, run: Run, body: (client: Client) => Promise<void>): Promise<void> {
+  await transaction(at.pool, async (client) => {
+    const lease = await holdLease(client, { id: run.id, holder: at.holder, epoch: run.epoch })
+    if (lease === undefined) throw new LeaseLost({ task: run.id, holder: at.holder, epoch: run.epoch })
+    if (lease.is_canceling) throw new CanceledMeanwhile()
+    await body(client)
+  })
+}
+
+function toTx(at: Recorder, client: Client, run: Run): Tx {
+  const context = { creator: run.id }
+  return {
+    query: (text, values) => client.query(text, values),
+    add: async (worker, payload, options = {}) => {
+      const [added] = await add(client, at.names, [{ ...options, worker, payload }], {
+        ...context,
+        ...actorOf(options),
+      })
+      return added as NonNullable<typeof added>
+    },
+    addMany: (items) => add(client, at.names, items, context),
+    require: (task, requires) => require(client, task, requires, { holder: at.holder, epoch: run.epoch }),
+  }
+}
+
+const actorOf = (options: { actor?: string }) => (options.actor === undefined ? {} : { actor: options.actor })
+
+/**
+ * Adds requirements to an existing task. `lease` proves that the caller is the task's own attempt, the only one that
+ * may give requirements to a running task.
+ */
+export async function require(
+  db: Client | Pool,
+  task: string,
+  requires: readonly Requirement[],
+  lease?: { holder: number; epoch: number },
+): Promise<void> {
+  if (requires.length === 0) return
+  await translated(() =>
+    requireTasks(db, {
+      dependent: toTaskId(task),
+      prerequisites: requires.map((required) => toTaskId(typeof required === 'string' ? required : required.task)),
+      conditions: requires.map((required) =>
+        toCondition(typeof required === 'string' ? 'succeeded' : (required.when ?? 'succeeded')),
+      ),
+      holder: lease?.holder ?? null,
+      epoch: lease?.epoch ?? null,
+    }),
+  )
+}

@@ -1,0 +1,199 @@
+// Statements that change tasks. Each is one call of a function of the same verb in migrations/functions: those hold
+// several statements where one must see what the one before has locked, in one round trip.
+import {
+  array,
+  bool,
+  float8,
+  int2,
+  int4,
+  int8,
+  jsonb,
+  many,
+  maybe,
+  named,
+  nullable,
+  one,
+  run,
+  text,
+  timestamptz,
+} from '../db/index.ts'
+import type { TaskState } from './task.ts'
+
+const state = named<TaskState>('millrace.state')
+
+export const laneIds = one('engine.lane_ids', { queues: array(text), kinds: array(text) }, { ids: array(int4) })`
+  select millrace.lane_ids(${'queues'}, ${'kinds'}) as ids
+`
+
+export const knownKinds = many('engine.known_kinds', {}, { kind: text })`
+  select distinct kind from millrace.lane order by kind
+`
+
+export const gateIds = one('engine.gate_ids', { names: array(text), capacities: array(int4) }, { ids: array(int4) })`
+  select millrace.gate_ids(${'names'}, ${'capacities'}) as ids
+`
+
+export const addTasks = one(
+  'engine.add',
+  {
+    lanes: array(nullable(int8)),
+    scopes: array(text),
+    payloads: nullable(array(nullable(jsonb))),
+    priorities: nullable(array(nullable(int4))),
+    keys: nullable(array(nullable(text))),
+    max_attempts: nullable(array(nullable(int2))),
+    not_before: nullable(array(nullable(timestamptz))),
+    delays: nullable(array(nullable(float8))),
+    held_by: nullable(array(nullable(text))),
+    edge_items: nullable(array(int4)),
+    edge_prerequisites: nullable(array(int8)),
+    edge_conditions: nullable(array(text)),
+    cancel_items: nullable(array(int4)),
+    cancel_targets: nullable(array(int8)),
+    gate_items: nullable(array(int4)),
+    gates: nullable(array(int4)),
+    creator: nullable(int8),
+    actor: nullable(text),
+  },
+  { ids: array(int8), existing: nullable(array(nullable(int8))) },
+)`
+  select ids, existing
+  from millrace.add(
+    ${'lanes'}, ${'scopes'}, ${'payloads'}, ${'priorities'}, ${'keys'}, ${'max_attempts'}, ${'not_before'}, ${'delays'},
+    ${'held_by'}, ${'edge_items'}, ${'edge_prerequisites'}, ${'edge_conditions'}, ${'cancel_items'}, ${'cancel_targets'},
+    ${'gate_items'}, ${'gates'}, ${'creator'}, ${'actor'}
+  )
+`
+
+export const requireTasks = one(
+  'engine.require',
+  {
+    dependent: int8,
+    prerequisites: array(int8),
+    conditions: array(text),
+    holder: nullable(int4),
+    epoch: nullable(int4),
+  },
+  { added: int4 },
+)`
+  select millrace.require(${'dependent'}, ${'prerequisites'}, ${'conditions'}, ${'holder'}, ${'epoch'}) as added
+`
+
+export const cancelTasks = many(
+  'engine.cancel',
+  { ids: array(int8), cause: nullable(text), actor: nullable(text) },
+  { id: int8, state },
+)`
+  select id, state from millrace.cancel(${'ids'}, ${'cause'}, ${'actor'})
+`
+
+export const skipTasks = one(
+  'engine.skip',
+  { ids: array(int8), cause: nullable(text), actor: nullable(text) },
+  { ids: array(int8) },
+)`
+  select millrace.skip(${'ids'}, ${'cause'}, ${'actor'}) as ids
+`
+
+export const holdTasks = one(
+  'engine.hold',
+  { ids: array(int8), cause: nullable(text), actor: nullable(text) },
+  { ids: array(int8) },
+)`
+  select millrace.hold(${'ids'}, ${'cause'}, ${'actor'}) as ids
+`
+
+export const releaseTasks = one(
+  'engine.release',
+  { ids: array(int8), cause: nullable(text), actor: nullable(text) },
+  { ids: array(int8) },
+)`
+  select millrace.release(${'ids'}, ${'cause'}, ${'actor'}) as ids
+`
+
+/** `name` is the verb: retried for what failed, was canceled or skipped; rerun for what succeeded. */
+export const retryTasks = one(
+  'engine.retry',
+  { ids: array(int8), name: text, cause: nullable(text), actor: nullable(text) },
+  { ids: array(int8) },
+)`
+  select millrace.retry(${'ids'}, ${'name'}, ${'cause'}, ${'actor'}) as ids
+`
+
+export const succeedTask = one(
+  'engine.succeed',
+  { id: int8, cause: nullable(text), actor: nullable(text) },
+  { done: bool },
+)`
+  select millrace.succeed(${'id'}, ${'cause'}, ${'actor'}) as done
+`
+
+/** Locks the task against other outcomes for the rest of the transaction; no row: the lease is lost. */
+export const holdLease = maybe('engine.hold_lease', { id: int8, holder: int4, epoch: int4 }, { is_canceling: bool })`
+  select cancel_cause is not null as is_canceling
+  from millrace.live
+  where id = ${'id'} and holder = ${'holder'} and epoch = ${'epoch'} and state = 'running'
+  for no key update
+`
+
+export const lockToFinish = maybe('engine.lock_to_finish', { id: int8 }, { id: int8 })`
+  select id from millrace.live where id = ${'id'} for update
+`
+
+export const finishTask = one(
+  'engine.finish',
+  {
+    holder: int4,
+    ids: array(int8),
+    epochs: array(int4),
+    outputs: nullable(array(nullable(jsonb))),
+    unchanged: array(int8),
+  },
+  { accepted: array(int8), claimable: int4 },
+)`
+  select accepted, claimable
+  from millrace.finish(${'holder'}, ${'ids'}, ${'epochs'}, ${'outputs'}, ${'unchanged'})
+`
+
+export const pump = one('engine.pump', {}, { claimable: int4 })`
+  select millrace.pump() as claimable
+`
+
+export const wake = run('engine.wake', {})`
+  select millrace.wake()
+`
+
+export const failTasks = one(
+  'engine.fail',
+  { holder: int4, ids: array(int8), epochs: array(int4), state, errors: array(nullable(jsonb)) },
+  { accepted: array(int8) },
+)`
+  select millrace.fail(${'holder'}, ${'ids'}, ${'epochs'}, ${'state'}, ${'errors'}) as accepted
+`
+
+export const requeueTasks = many(
+  'engine.requeue',
+  {
+    holder: int4,
+    ids: array(int8),
+    epochs: array(int4),
+    outcome: text,
+    delays: nullable(array(nullable(float8))),
+    errors: nullable(array(nullable(jsonb))),
+  },
+  { id: int8, state },
+)`
+  select id, state
+  from millrace.requeue(${'holder'}, ${'ids'}, ${'epochs'}, ${'outcome'}, ${'delays'}, ${'errors'})
+`
+
+export const tellEvent = run('engine.tell_event', {
+  task: int8,
+  name: text,
+  cause: nullable(text),
+  actor: nullable(text),
+  detail: nullable(jsonb),
+})`
+  insert into millrace.event (task, name, cause, actor, detail)
+  values (${'task'}, ${'name'}, ${'cause'}, ${'actor'}, ${'detail'})
+`

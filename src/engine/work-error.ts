@@ -1,0 +1,90 @@
+import { isConnectionLost, isRetryable } from '../db/index.ts'
+import type { AnyWorker, Backoff, ErrorCategory } from './worker.ts'
+
+export type WorkErrorOptions = { readonly cause?: unknown; readonly retryAfterSeconds?: number }
+
+/** An error whose meaning for the task is known. */
+export class WorkError extends Error {
+  readonly category: ErrorCategory
+  readonly retryAfterSeconds: number | undefined
+  constructor(category: ErrorCategory, message: string, options: WorkErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = new.target.name
+    this.category = category
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}
+
+/** May go away by itself: the task is performed again after a pause. */
+export class TransientError extends WorkError {
+  constructor(message: string, options?: WorkErrorOptions) {
+    super('transient', message, options)
+  }
+}
+
+/** Will not go away by itself: the task fails at once. */
+export class PermanentError extends WorkError {
+  constructor(message: string, options?: WorkErrorOptions) {
+    super('permanent', message, options)
+  }
+}
+
+/** Is worth recording and nothing more: the task counts as succeeded. */
+export class AdvisoryError extends WorkError {
+  constructor(message: string, options?: WorkErrorOptions) {
+    super('advisory', message, options)
+  }
+}
+
+/**
+ * What a thrown value means: the worker's own word first, then the error's, then the list of database errors
+ * that pass by themselves; anything else is a fault that trying again will not mend.
+ */
+export function toWorkError(worker: AnyWorker, thrown: unknown): WorkError {
+  const own = worker.classify?.(thrown)
+  if (thrown instanceof WorkError && (own === undefined || own === thrown.category)) return thrown
+  const category = own ?? (isRetryable(thrown) || isConnectionLost(thrown) ? 'transient' : 'permanent')
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  const error = new WorkError(category, message, {
+    cause: thrown,
+    ...(thrown instanceof WorkError && thrown.retryAfterSeconds !== undefined
+      ? { retryAfterSeconds: thrown.retryAfterSeconds }
+      : {}),
+  })
+  if (thrown instanceof Error) {
+    error.name = thrown.name
+    if (thrown.stack !== undefined) error.stack = thrown.stack
+  }
+  return error
+}
+
+const LONGEST_MESSAGE = 50_000
+const LONGEST_STACK = 20_000
+
+/** The error as it is kept with the attempt. */
+export function describeError(error: WorkError): Record<string, unknown> {
+  const code = (error.cause as { code?: unknown } | undefined)?.code ?? (error as { code?: unknown }).code
+  return {
+    category: error.category,
+    name: error.name,
+    message: keepable(error.message, LONGEST_MESSAGE),
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(error.stack === undefined ? {} : { stack: keepable(error.stack, LONGEST_STACK) }),
+  }
+}
+
+/** PostgreSQL's JSON takes no NUL characters, and nobody reads megabytes of message. */
+function keepable(text: string, longest: number): string {
+  const clean = text.replaceAll('\u0000', '\uFFFD')
+  return clean.length <= longest ? clean : `${clean.slice(0, longest)} … (${clean.length - longest} more characters)`
+}
+
+const DEFAULT_BACKOFF: Backoff = { firstSeconds: 1, factor: 2, maxSeconds: 3600 }
+
+/** Seconds to wait after the given number of failures: exponential, with jitter so that a herd spreads out. */
+export function backoffSeconds(worker: AnyWorker, error: WorkError, failures: number, random = Math.random): number {
+  if (error.retryAfterSeconds !== undefined) return error.retryAfterSeconds
+  const { firstSeconds, factor, maxSeconds } = { ...DEFAULT_BACKOFF, ...worker.backoff }
+  const full = Math.min(maxSeconds, firstSeconds * factor ** failures)
+  return full * (0.5 + random() / 2)
+}

@@ -1,0 +1,2 @@
+// What `import … from 'millrace'` gives.
+export * from './engine/index.ts'
