@@ -85,8 +85,8 @@ function findMachinePaths(root: string): string[] {
   const tree = readTree(root).filter(({ file }) => file !== 'package-lock.json')
   const around = dirname(resolve(root))
   const isOwn = !/^\/(|tmp|var|opt|srv|usr|home|Users)$/.test(around)
-  const places = ['/home/[a-z]', '/Users/[A-Za-z]', '/root/', ...(isOwn ? [`${escape(around)}/`] : [])]
-  return findLines(tree, new RegExp(`(^|[\\s'"\`(=])(file://)?(${places.join('|')})`), 'a path of one machine')
+  const places = ['home/[a-z]', 'Users/[A-Za-z]', 'root/', ...(isOwn ? [`${escape(around.slice(1))}/`] : [])]
+  return findLines(tree, new RegExp(`(^|[\\s'"\`(=])(file://)?/(${places.join('|')})`), 'a path of one machine')
 }
 
 const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
