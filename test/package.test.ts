@@ -1,6 +1,6 @@
 // The package as a user gets it: packed, installed into a project of its own, type-checked and run there.
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -36,8 +36,9 @@ beforeAll(() => {
   packed = archive.files.map(({ path }: { path: string }) => path)
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
   // Without the optional packages: the embedded server is heavy, and a library's user has a database.
-  const wanted = [join(project, archive.filename), `zod@${manifest.dependencies.zod}`]
-  run('npm', ['install', '--omit=optional', ...quiet, ...wanted])
+  const { dependencies, devDependencies } = manifest
+  const beside = [`zod@${dependencies.zod}`, `@types/node@${devDependencies['@types/node']}`]
+  run('npm', ['install', '--omit=optional', ...quiet, join(project, archive.filename), ...beside])
 }, INSTALL_MS)
 
 afterAll(() => rmSync(project, { recursive: true, force: true }))
@@ -67,14 +68,14 @@ test(
     cpSync(join(root, 'test', 'package', 'consumer.ts'), join(project, 'consumer.ts'))
     const compilerOptions = {
       target: 'es2023',
-      lib: ['es2023', 'dom', 'esnext.disposable'],
+      lib: ['es2023', 'esnext.disposable'],
       module: 'nodenext',
       strict: true,
       exactOptionalPropertyTypes: true,
       noUncheckedIndexedAccess: true,
       // The declarations that the package ships must hold by themselves, too.
       skipLibCheck: false,
-      types: existsSync(join(project, 'node_modules', '@types', 'node')) ? ['node'] : [],
+      types: ['node'],
       outDir: 'out',
     }
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
