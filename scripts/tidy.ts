@@ -85,11 +85,11 @@ function findMachinePaths(root: string): string[] {
   const tree = readTree(root).filter(({ file }) => file !== 'package-lock.json')
   const around = dirname(resolve(root))
   const isOwn = !/^\/(|tmp|var|opt|srv|usr|home|Users)$/.test(around)
-  const places = ['home/[a-z]', 'Users/[A-Za-z]', 'root/', ...(isOwn ? [`${escape(around.slice(1))}/`] : [])]
+  const places = ['home/[a-z]', 'Users/[A-Za-z]', 'root/', ...(isOwn ? [`${literally(around.slice(1))}/`] : [])]
   return findLines(tree, new RegExp(`(^|[\\s'"\`(=])(file://)?/(${places.join('|')})`), 'a path of one machine')
 }
 
-const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+const literally = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** Links between the documents lead to files that exist. */
 function findBrokenLinks(root: string): string[] {

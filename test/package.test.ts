@@ -45,7 +45,7 @@ afterAll(() => rmSync(project, { recursive: true, force: true }))
 
 test('the package holds what it promises and nothing else', () => {
   const entries = Object.values(manifest.exports as Record<string, string | Record<string, string>>)
-  const targets = [...entries.flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry)))]
+  const targets = entries.flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry)))
   const bin: string = manifest.bin.millrace
   for (const target of [...targets, bin]) expect(packed).toContain(target.replace(/^\.\//, ''))
   expect(readFileSync(join(root, bin), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)

@@ -42,7 +42,9 @@ type Template<P extends Shape, R> = (
 ) => (db: Db, values: Values<P>) => Promise<R>
 
 function declare<P extends Shape, C extends Shape, R>(
-  { name, parameters, columns }: { name: string; parameters: P; columns: C },
+  name: string,
+  parameters: P,
+  columns: C,
   answer: (rows: Values<C>[]) => R,
 ): Template<P, R> {
   return (strings, ...holes) => {
@@ -69,20 +71,19 @@ function declare<P extends Shape, C extends Shape, R>(
 
 /** A statement that answers any number of rows. */
 export const many = <P extends Shape, C extends Shape>(name: string, parameters: P, columns: C) =>
-  declare({ name, parameters, columns }, (rows) => rows)
+  declare(name, parameters, columns, (rows) => rows)
 
 /** A statement that answers one row or none. */
 export const maybe = <P extends Shape, C extends Shape>(name: string, parameters: P, columns: C) =>
-  declare({ name, parameters, columns }, (rows) => rows[0])
+  declare(name, parameters, columns, (rows) => rows[0])
 
 /** A statement that always answers exactly one row. */
 export const one = <P extends Shape, C extends Shape>(name: string, parameters: P, columns: C) =>
-  declare({ name, parameters, columns }, (rows): Values<C> => {
+  declare(name, parameters, columns, (rows): Values<C> => {
     const row = rows[0]
     if (row === undefined) throw new Error(`statement ${name} answered no row`)
     return row
   })
 
 /** A statement whose answer does not matter. */
-export const run = <P extends Shape>(name: string, parameters: P) =>
-  declare({ name, parameters, columns: {} }, () => undefined)
+export const run = <P extends Shape>(name: string, parameters: P) => declare(name, parameters, {}, () => undefined)
