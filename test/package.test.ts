@@ -14,12 +14,15 @@ const INSTALL_MS = 240_000
 let project: string
 let packed: string[]
 
+// A user's npm knows nothing of the settings that ours hands down to its scripts.
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)))
+
 function run(program: string, args: string[], env: NodeJS.ProcessEnv = {}): string {
   try {
     return execFileSync(program, args, {
       cwd: project,
       encoding: 'utf8',
-      env: { ...process.env, ...env },
+      env: { ...environment, ...env },
       stdio: 'pipe',
     })
   } catch (error) {
@@ -38,7 +41,7 @@ beforeAll(() => {
   // Without the optional packages: the embedded server is heavy, and a library's user has a database.
   const { dependencies, devDependencies } = manifest
   const beside = [`zod@${dependencies.zod}`, `@types/node@${devDependencies['@types/node']}`]
-  run('npm', ['install', '--omit=optional', ...quiet, join(project, archive.filename), ...beside])
+  run('npm', ['install', '--engine-strict', '--omit=optional', ...quiet, join(project, archive.filename), ...beside])
 }, INSTALL_MS)
 
 afterAll(() => rmSync(project, { recursive: true, force: true }))
