@@ -1,5 +1,5 @@
-// `npm start`: makes a fresh clone runnable, then serves, in this very process, so that a signal sent to it
-// reaches the server.
+// `npm start`: makes a fresh clone runnable, then serves, in this very process. npm hands a signal to its child and no
+// further, so the script is started with `exec`, without a shell between, and starts no child either.
 import { fileURLToPath } from 'node:url'
 import { bootstrap } from './bootstrap.mjs'
 
