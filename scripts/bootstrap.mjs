@@ -1,0 +1,108 @@
+// Everything a fresh clone needs before it can run: the right Node, the packages, the build. This file runs
+// before anything is installed, so it and what it imports use nothing but Node itself. It talks on stderr:
+// stdout belongs to the program that is started afterwards.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+const at = (/** @type {string[]} */ ...parts) => join(root, ...parts)
+const say = (/** @type {string} */ text) => process.stderr.write(`${text}\n`)
+
+/**
+ * Checks Node, installs the locked packages when they differ from the lock file, and builds `dist` when
+ * the sources differ from what was built. Does nothing, in a few milliseconds, when all is current.
+ * Ends the process with a sentence when a step does not work.
+ */
+export function bootstrap() {
+  requireNode()
+  install()
+  build()
+}
+
+function requireNode() {
+  const { engines } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+  const floor = engines.node.replace('>=', '')
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const [leastMajor = 0, leastMinor = 0] = floor.split('.').map(Number)
+  const isOlder = major < leastMajor || (major === leastMajor && minor < leastMinor)
+  if (isOlder) stop(`Node ${process.versions.node} is too old: install Node ${floor} or newer`)
+}
+
+function install() {
+  const stamp = at('node_modules', '.millrace-stamp')
+  const wanted = digest(['package-lock.json'])
+  if (read(stamp) === wanted) return
+  say('installing packages …')
+  // Not `npm ci`: it refuses a lock file made where some platform's optional binaries were not to be had.
+  // `install --no-save` takes the locked versions with their digests and leaves both files as they are.
+  npm(['install', '--no-save', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund'])
+  writeFileSync(stamp, wanted)
+}
+
+function build() {
+  const stamp = at('dist', '.stamp')
+  const wanted = digest(['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', ...filesUnder('src')])
+  if (read(stamp) === wanted) return
+  say('building …')
+  // Built aside and moved into place: a broken build leaves the last good one, and no file of an earlier one stays.
+  const fresh = `dist-${process.pid}`
+  const tsc = at('node_modules', 'typescript', 'bin', 'tsc')
+  const done = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', fresh], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  })
+  if (done.status !== 0) {
+    rmSync(at(fresh), { recursive: true, force: true })
+    stop('the build does not pass: see the lines above')
+  }
+  mkdirSync(at(fresh), { recursive: true })
+  writeFileSync(at(fresh, '.stamp'), wanted)
+  rmSync(at('dist'), { recursive: true, force: true })
+  renameSync(at(fresh), at('dist'))
+}
+
+/**
+ * Runs npm with the given arguments, its output on stderr, and ends the process when it fails.
+ * @param {string[]} args
+ */
+export function npm(args) {
+  const cli = process.env['npm_execpath']
+  const [command, first] = cli?.endsWith('.js') ? [process.execPath, [cli]] : ['npm', []]
+  const done = spawnSync(command, [...first, ...args], { cwd: root, stdio: ['ignore', 2, 2] })
+  if (done.status !== 0) stop(`npm ${args.join(' ')} did not work: see the lines above`)
+}
+
+/** @param {string} text @returns {never} */
+export function stop(text) {
+  say(text)
+  process.exit(1)
+}
+
+/** @param {string} file */
+function read(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
+/** @param {string} folder @returns {string[]} */
+function filesUnder(folder) {
+  return readdirSync(at(folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort()
+}
+
+/** @param {string[]} files */
+function digest(files) {
+  const hash = createHash('sha256')
+  for (const file of files)
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(at(file)))
+      .update('\0')
+  return hash.digest('hex')
+}
+
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) bootstrap()

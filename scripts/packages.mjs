@@ -1,0 +1,41 @@
+// What the tests need from the system. A missing part is installed when that is possible and named otherwise:
+// no test is skipped for it.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { stop } from './bootstrap.mjs'
+
+/** @type {{ name: string, files: string[], use: string }[]} */
+const needed = [
+  { name: 'postgresql-15', files: ['/usr/lib/postgresql/15/bin/postgres'], use: 'the oldest supported server' },
+  { name: 'pgbouncer', files: onPath('pgbouncer'), use: 'tests behind a transaction-pooling proxy' },
+]
+
+/** Installs the missing system packages, or ends the process with the exact list of what to install. */
+export function installPackages() {
+  const missing = needed.filter(({ files }) => !files.some((file) => existsSync(file)))
+  if (missing.length === 0) return
+  const names = missing.map(({ name }) => name)
+  const mayInstall = process.getuid?.() === 0 && onPath('apt-get').some((file) => existsSync(file))
+  if (!mayInstall || !aptGet(names)) {
+    const lines = missing.map(({ name, use }) => `  ${name}: ${use}`)
+    stop(`the tests need these packages:\n${lines.join('\n')}\ninstall them: sudo apt-get install ${names.join(' ')}`)
+  }
+}
+
+/** @param {string[]} names */
+function aptGet(names) {
+  process.stderr.write(`installing ${names.join(' ')} …\n`)
+  const patient = ['-o', 'DPkg::Lock::Timeout=900']
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  return [
+    [...patient, 'update'],
+    [...patient, 'install', '-y', '--no-install-recommends', ...names],
+  ].every((args) => spawnSync('apt-get', args, { env, stdio: ['ignore', 2, 2] }).status === 0)
+}
+
+/** @param {string} command */
+function onPath(command) {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin']
+  return folders.map((folder) => join(folder, command))
+}

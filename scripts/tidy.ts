@@ -1,0 +1,124 @@
+// Small promises about the tree itself. `tsx scripts/tidy.ts NAME` looks for one of them.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Text files that git knows or would add, so that what is ignored stays out. */
+function readTree(root: string): { file: string; text: string }[] {
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  return listed
+    .split('\0')
+    .filter((file) => file !== '' && !/\.(png|jpg|gif|ico|gz|zip|tgz|woff2|pdf)$/.test(file))
+    .filter((file) => existsSync(join(root, file)))
+    .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+}
+
+function findLines(tree: { file: string; text: string }[], pattern: RegExp, problem: string): string[] {
+  return tree.flatMap(({ file, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, i) => (pattern.test(line) ? [`${file}:${i + 1}: ${problem}: ${line.trim().slice(0, 100)}`] : [])),
+  )
+}
+
+/** Migrations are numbered from 0001 without gaps, and each begins with a sentence on why it exists. */
+function findMigrationProblems(root: string): string[] {
+  const folder = join(root, 'migrations')
+  if (!existsSync(folder)) return []
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.sql') && name !== 'schema.sql')
+    .sort()
+  const functions = existsSync(join(folder, 'functions')) ? readdirSync(join(folder, 'functions')) : []
+  return [
+    ...names.flatMap((name, i) => {
+      const number = String(i + 1).padStart(4, '0')
+      return new RegExp(`^${number}_[a-z0-9_]+\\.sql$`).test(name)
+        ? []
+        : [`migrations/${name}: expected the name to begin with ${number}_, then lower case words`]
+    }),
+    ...[...names, ...functions.map((name) => `functions/${name}`)].flatMap((name) => {
+      const [first = ''] = readFileSync(join(folder, name), 'utf8').split('\n')
+      return /^-- \S+(\s+\S+){3,}/.test(first) ? [] : [`migrations/${name}:1: the first line is a sentence on why`]
+    }),
+  ]
+}
+
+/** No unfinished work and no test that is left out. */
+function findMarks(root: string): string[] {
+  const tree = readTree(root).filter(({ file }) => !file.startsWith('docs/') && file !== 'package-lock.json')
+  const code = tree.filter(({ file }) => /\.(m?[jt]sx?)$/.test(file))
+  return [
+    // A mark with an issue number is allowed; the words are split here so that this file passes.
+    ...findLines(code, new RegExp(`\\b(TO${''}DO|FIX${''}ME|X${''}XX)\\b(?!\\s*\\(?#\\d)`), 'name the issue, or do it'),
+    ...findLines(code, /\b(describe|test|it|suite)(\.\w+)*\.(only|skip|todo|fails)\b/, 'every test runs'),
+  ]
+}
+
+/** The lock file agrees with package.json and names no host: it holds for every registry. */
+function findLockFileProblems(root: string): string[] {
+  const text = readFileSync(join(root, 'package-lock.json'), 'utf8')
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const lock = JSON.parse(text) as { packages: Record<string, Record<string, unknown>> }
+  const locked = lock.packages[''] ?? {}
+  const problems = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((field) =>
+    Object.entries((manifest[field] ?? {}) as Record<string, string>).flatMap(([name, version]) => {
+      const there = { ...(locked['dependencies'] as object), ...(locked[field] as object) } as Record<string, string>
+      if (!/^\d+\.\d+\.\d+/.test(version)) return [`package.json: ${name} ${version} is not one exact version`]
+      return there[name] === version
+        ? []
+        : [`package-lock.json: ${name} is ${there[name]}, package.json has ${version}`]
+    }),
+  )
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    if (entry['resolved']) problems.push(`package-lock.json: ${path} names the host it came from`)
+    if (path !== '' && !entry['integrity']) problems.push(`package-lock.json: ${path} has no integrity`)
+  }
+  return problems
+}
+
+/** No path of the machine on which a line was written: neither a home folder nor the place of this checkout. */
+function findMachinePaths(root: string): string[] {
+  const tree = readTree(root).filter(({ file }) => file !== 'package-lock.json')
+  const around = dirname(resolve(root))
+  const isOwn = !/^\/(|tmp|var|opt|srv|usr|home|Users)$/.test(around)
+  const places = ['home/[a-z]', 'Users/[A-Za-z]', 'root/', ...(isOwn ? [`${literally(around.slice(1))}/`] : [])]
+  return findLines(tree, new RegExp(`(^|[\\s'"\`(=])(file://)?/(${places.join('|')})`), 'a path of one machine')
+}
+
+const literally = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** Links between the documents lead to files that exist. */
+function findBrokenLinks(root: string): string[] {
+  return readTree(root)
+    .filter(({ file }) => file.endsWith('.md'))
+    .flatMap(({ file, text }) =>
+      [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].flatMap(([, target = '']) =>
+        existsSync(join(root, dirname(file), target)) ? [] : [`${file}: links to ${target}, which does not exist`],
+      ),
+    )
+}
+
+const tidies = {
+  migrations: findMigrationProblems,
+  marks: findMarks,
+  'lock-file': findLockFileProblems,
+  paths: findMachinePaths,
+  links: findBrokenLinks,
+} satisfies Record<string, (root: string) => string[]>
+
+export type Tidy = keyof typeof tidies
+
+/** What is untidy about the tree under `root`, one sentence each. */
+export function findUntidy(name: Tidy, root: string): string[] {
+  return tidies[name](root)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const problems = findUntidy(process.argv[2] as Tidy, fileURLToPath(new URL('..', import.meta.url)))
+  for (const problem of problems) console.error(problem)
+  process.exitCode = problems.length > 0 ? 1 : 0
+}

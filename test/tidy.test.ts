@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { findUntidy } from '../scripts/tidy.ts'
+
+let root: string
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'millrace-tidy-'))
+  execFileSync('git', ['init', '-q', root])
+})
+afterEach(() => rmSync(root, { recursive: true }))
+
+function plant(file: string, text: string) {
+  mkdirSync(dirname(join(root, file)), { recursive: true })
+  writeFileSync(join(root, file), text)
+}
+
+test('migrations are numbered without gaps and say why they exist', () => {
+  plant('migrations/0001_engine.sql', '-- The work graph: tasks, edges, attempts.\ncreate table task ();\n')
+  plant('migrations/functions/claim.sql', '-- Leases ready tasks to a worker.\n')
+  plant('migrations/schema.sql', '')
+  expect(findUntidy('migrations', root)).toEqual([])
+  plant('migrations/0003_limits.sql', 'create table limits ();\n')
+  plant('migrations/functions/renew.sql', 'create function renew();\n')
+  expect(findUntidy('migrations', root)).toEqual([
+    'migrations/0003_limits.sql: expected the name to begin with 0002_, then lower case words',
+    'migrations/0003_limits.sql:1: the first line is a sentence on why',
+    'migrations/functions/renew.sql:1: the first line is a sentence on why',
+  ])
+})
+
+test('unfinished work and tests that are left out are found', () => {
+  plant('src/a.ts', `// ${'TO'}DO #12: later\n`)
+  expect(findUntidy('marks', root)).toEqual([])
+  plant('src/b.ts', `// ${'TO'}DO later\n// ${'FIX'}ME\n`)
+  plant('src/b.test.ts', `test.${'skip'}('x', () => {})\ndescribe.concurrent.${'only'}('y')\n`)
+  expect(findUntidy('marks', root)).toHaveLength(4)
+})
+
+test('a lock file that names a host, or disagrees with package.json, is found', () => {
+  const packages = { '': { dependencies: { a: '1.0.0' } }, 'node_modules/a': { integrity: 'sha512-x' } }
+  plant('package.json', JSON.stringify({ dependencies: { a: '1.0.0' } }))
+  plant('package-lock.json', JSON.stringify({ packages }))
+  expect(findUntidy('lock-file', root)).toEqual([])
+  plant('package.json', JSON.stringify({ dependencies: { a: '1.0.1' }, devDependencies: { b: '^2.0.0' } }))
+  plant(
+    'package-lock.json',
+    JSON.stringify({ packages: { ...packages, 'node_modules/b': { resolved: 'https://registry.example/b' } } }),
+  )
+  expect(findUntidy('lock-file', root)).toEqual([
+    'package-lock.json: a is 1.0.0, package.json has 1.0.1',
+    'package.json: b ^2.0.0 is not one exact version',
+    'package-lock.json: node_modules/b names the host it came from',
+    'package-lock.json: node_modules/b has no integrity',
+  ])
+})
+
+test('paths of the machine on which something was written are found', () => {
+  plant('a.md', 'see src/work/plan.ts and https://example.org/home/page and /var/lib/millrace\n')
+  expect(findUntidy('paths', root)).toEqual([])
+  plant('b.md', `see ${'/ho'}me/ada/millrace\n`)
+  expect(findUntidy('paths', root)).toEqual([expect.stringContaining('b.md:1: a path of one machine')])
+})
+
+test('links between documents that lead nowhere are found', () => {
+  plant('docs/a.md', '[up](../README.md) [web](https://example.org) [here](#there)\n')
+  expect(findUntidy('links', root)).toEqual(['docs/a.md: links to ../README.md, which does not exist'])
+  plant('README.md', '')
+  expect(findUntidy('links', root)).toEqual([])
+})
