@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { chmod, chown, lstat, mkdir, open, readdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { EmbeddedUnusable } from './embedded-errors.ts'
+import { endAll } from './embedded-orphans.ts'
 import { isRoot, mayEnter, type Owner, unprivilegedOwner } from './embedded-owner.ts'
 
 /** The major version is in the name: a cluster of another one cannot be opened, and must not be tried. */
@@ -85,7 +86,10 @@ async function letPass(dataDir: string): Promise<void> {
 export async function initCluster(place: Place, native: string, isDurable: boolean): Promise<void> {
   const prefix = `${basename(place.cluster)}.making-`
   for (const name of await readdir(place.home)) {
-    if (name.startsWith(prefix)) await rm(join(place.home, name), { recursive: true, force: true })
+    if (!name.startsWith(prefix)) continue
+    // The initdb of a killed parent may still be writing there; it ends when its server does.
+    await endAll(join(place.home, name))
+    await rm(join(place.home, name), { recursive: true, force: true, maxRetries: 10 })
   }
   if (await stat(join(place.cluster, 'PG_VERSION')).catch(() => undefined)) return
   if (await stat(place.cluster).catch(() => undefined)) {

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const FAST_MS = 10_000 // a shutdown checkpoint on a slow disk
 const IMMEDIATE_MS = 5_000
 
-/** Ends every process that works on the cluster and removes a lock file that names none of them. */
+/** Ends every process that works on the cluster and removes lock files that would name none of them. */
 export async function stopOrphans(cluster: string): Promise<void> {
   const postmaster = readPostmasterPid(cluster)
   if (postmaster !== undefined && isServerOf(cluster, postmaster)) {
@@ -19,8 +19,11 @@ export async function stopOrphans(cluster: string): Promise<void> {
     await waitUntil(() => !isServerOf(cluster, postmaster), FAST_MS)
   }
   await endAll(cluster)
-  // The server gives up on a lock file whose process id lives, even when that is a stranger by now.
-  if (postmaster !== undefined && isAlive(postmaster)) await rm(join(cluster, 'postmaster.pid'), { force: true })
+  if (postmaster !== undefined && isTaken(postmaster)) {
+    // A new server gives up on a lock file whose process id is taken, though that may be a stranger by now,
+    // or a dead process that nobody waits for, as in a container without an init.
+    for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) await rm(join(cluster, name), { force: true })
+  }
 }
 
 /** Ends what is left without a postmaster; a crash recovery follows in any case. */
@@ -62,7 +65,7 @@ function isServerOf(cluster: string, pid: number): boolean {
   }
 }
 
-function isAlive(pid: number): boolean {
+function isTaken(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
