@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FastifyBaseLogger, type FastifyInstance, fastify } from 'fastify'
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { Registry } from 'prom-client'
 import type { AdminToken, Sessions } from '../access/index.ts'
 import { HostUnusable, OpenHostNeedsToken, PortInUse } from './errors.ts'
@@ -30,7 +30,7 @@ export type HttpServer = {
 export function createServer(options: ServerOptions): HttpServer {
   const app: FastifyInstance = fastify({
     loggerInstance: options.logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     // Idle keep-alive connections would otherwise hold a stop up until they time out.
     forceCloseConnections: 'idle',
   })

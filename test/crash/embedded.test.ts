@@ -1,13 +1,13 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { chmod, cp, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { type Embedded, startEmbedded } from '../../src/db/embedded.ts'
 import { packagedBinaries } from '../../src/db/embedded-binaries.ts'
 import { DataDirectoryInUse } from '../../src/db/embedded-errors.ts'
 import { isRoot } from '../../src/db/embedded-owner.ts'
+import { isAlive, waitFor } from '../processes.ts'
 import { type Program, runProgram } from '../program.ts'
 import { scratch } from '../scratch.ts'
 
@@ -28,14 +28,6 @@ async function query(databaseUrl: string, sql: string): Promise<unknown[]> {
   }
 }
 
-async function waitFor<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (const deadline = Date.now() + 30_000; Date.now() < deadline; await sleep(25)) {
-    const found = await look()
-    if (found !== undefined) return found
-  }
-  throw new Error('what was waited for did not come')
-}
-
 async function using<T>(options: Parameters<typeof startEmbedded>[0], body: (e: Embedded) => Promise<T>): Promise<T> {
   const embedded = await startEmbedded({ durable: false, ...options })
   try {
@@ -43,11 +35,6 @@ async function using<T>(options: Parameters<typeof startEmbedded>[0], body: (e: 
   } finally {
     await embedded.stop()
   }
-}
-
-/** Dead processes that nobody waits for keep their entry, in state Z, where there is no init. */
-function isAlive(pid: number): boolean {
-  return existsSync(`/proc/${pid}`) && !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
 }
 
 test('a first start makes a UTF-8 database and a stop leaves no server behind', async () => {
