@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { Owner } from '../src/db/embedded-owner.ts'
 
 export type Program = AsyncDisposable & {
   readonly child: ChildProcess
@@ -11,7 +12,12 @@ export type Program = AsyncDisposable & {
   readonly exitCode: Promise<number | null>
 }
 
-export type ProgramOptions = { args?: string[]; env?: Record<string, string>; cwd?: string }
+export type ProgramOptions = {
+  args?: string[]
+  env?: Record<string, string>
+  /** Who runs it, when the tests run as root. */
+  owner?: Owner | undefined
+}
 
 const LINE_MS = 60_000
 
@@ -20,10 +26,11 @@ export function runProgram(file: string, options: ProgramOptions = {}): Program 
   const path = fileURLToPath(new URL(`../${file}`, import.meta.url))
   const tsx = import.meta.resolve('tsx')
   const child = spawn(process.execPath, ['--import', tsx, path, ...(options.args ?? [])], {
-    cwd: options.cwd ?? fileURLToPath(new URL('..', import.meta.url)),
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
     // Settings of the developer's own shell must not reach the program under test.
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nonexistent', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...options.owner,
   })
   let stdout = ''
   let stderr = ''

@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs'
-import { chmod, cp, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { type Embedded, startEmbedded } from '../../src/db/embedded.ts'
 import { packagedBinaries } from '../../src/db/embedded-binaries.ts'
 import { DataDirectoryInUse } from '../../src/db/embedded-errors.ts'
-import { isRoot } from '../../src/db/embedded-owner.ts'
+import { isRoot, unprivilegedOwner } from '../../src/db/embedded-owner.ts'
 import { isAlive, waitFor } from '../processes.ts'
 import { type Program, runProgram } from '../program.ts'
 import { scratch } from '../scratch.ts'
@@ -34,6 +34,12 @@ async function using<T>(options: Parameters<typeof startEmbedded>[0], body: (e: 
     return await body(embedded)
   } finally {
     await embedded.stop()
+  }
+}
+
+async function removeLinks(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if ((await lstat(join(folder, name))).isSymbolicLink()) await rm(join(folder, name))
   }
 }
 
@@ -166,12 +172,28 @@ test('library links that the package lost are made again', async () => {
   await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
   await chmod(folder.path, 0o755)
   const libraries = join(native, 'lib')
-  for (const name of await readdir(libraries)) {
-    if ((await lstat(join(libraries, name))).isSymbolicLink()) await rm(join(libraries, name))
-  }
+  await removeLinks(libraries)
   const dataDir = join(folder.path, 'data')
   await using({ dataDir, binaries: { native, version: 'test' } }, (embedded) => query(embedded.databaseUrl, 'select 1'))
   expect((await lstat(join(libraries, 'libpq.so.5'))).isSymbolicLink()).toBe(true)
+})
+
+test.runIf(isRoot())('an ordinary user whose node_modules is read-only and lacks the links gets a copy that has them', async () => {
+  await using folder = await scratch()
+  const owner = unprivilegedOwner() ?? { uid: 0, gid: 0 }
+  const native = join(folder.path, 'package', 'native')
+  await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
+  await removeLinks(join(native, 'lib'))
+  const dataDir = join(folder.path, 'data')
+  await mkdir(dataDir)
+  await chown(dataDir, owner.uid, owner.gid)
+  await chmod(folder.path, 0o755)
+  await using program = runProgram('test/crash/hold-embedded.ts', { args: [dataDir, native], owner })
+  const held = await heldBy(program)
+  expect(await query(held.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }])
+  expect(await readdir(dataDir)).toContain('postgres-binaries-test')
+  program.child.kill('SIGTERM')
+  expect(await program.exitCode).toBe(0)
 })
 
 test('a data directory whose path is too long for a socket works all the same', async () => {
