@@ -1,6 +1,8 @@
+export { type Embedded, type EmbeddedOptions, startEmbedded } from './embedded.ts'
+export { DataDirectoryInUse, EmbeddedUnusable } from './embedded-errors.ts'
 export { type Listener, type ListenOptions, listen } from './listen.ts'
 export { machine } from './machine.ts'
-export { migrate, type SchemaStatus, SchemaTooNew, schemaStatus } from './migrate.ts'
+export { migrate, migrationSql, type SchemaStatus, SchemaTooNew, schemaStatus } from './migrate.ts'
 export { type Client, createPool, type Db, type Pool, type PoolOptions } from './pool.ts'
 export {
   array,

@@ -62,6 +62,16 @@ async function readInstalled(db: Db): Promise<{ version: number; digest: string 
   return { version: row?.version ?? 0, digest: row?.functions_digest ?? '' }
 }
 
+/** The script that brings a database of schema `from` to this release's, for those who run such things by hand. */
+export async function migrationSql(from: number): Promise<string> {
+  const [migrations, functions] = await Promise.all([readMigrations(), readFunctions()])
+  const pending = migrations.filter((migration) => migration.version > from)
+  const known = migrations.at(-1)?.version ?? 0
+  const note = `update millrace.schema_version set version = ${known}, functions_digest = '${functions.digest}', migrated_at = now();`
+  const steps = pending.map((migration) => `-- ${migration.name}\n${migration.sql}`)
+  return ['begin;', ...steps, '-- functions', functions.sql, note, 'commit;', ''].join('\n')
+}
+
 /**
  * Brings the database to this release's schema. Any number of processes may call it at once: one does
  * the work, the others wait for it. Answers the names of what was applied.

@@ -1,0 +1,168 @@
+import { pino } from 'pino'
+import { describe, expect, test } from 'vitest'
+import { createSessions } from '../access/index.ts'
+import { isLoopback } from './loopback.ts'
+import { problems } from './problems.ts'
+import { createServer, requireTokenFor } from './server.ts'
+
+const TOKEN = 'a-token-of-some-length'
+const fromElsewhere = { 'x-forwarded-for': '192.0.2.1' }
+
+function aServer(readiness: () => Promise<string | undefined> = async () => undefined) {
+  const server = createServer({
+    logger: pino({ level: 'silent' }),
+    adminToken: { matches: (given) => given === TOKEN, file: undefined },
+    sessions: createSessions(),
+    redeem: (secret) => secret === 'open',
+    readiness,
+  })
+  server.app.get('/breaks', async () => {
+    throw new Error('a secret detail')
+  })
+  return { ...server, [Symbol.asyncDispose]: () => server.app.close() }
+}
+
+describe('probes', () => {
+  test('a live server answers ok, ready or not', async () => {
+    await using server = aServer(async () => 'the database is away')
+    const answer = await server.app.inject('/livez')
+    expect([answer.statusCode, answer.body]).toEqual([200, 'ok'])
+  })
+
+  test('a server that is not ready says why', async () => {
+    await using server = aServer(async () => 'the database is away')
+    const answer = await server.app.inject('/readyz')
+    expect(answer.headers['content-type']).toMatch('application/problem+json')
+    expect(answer.json()).toMatchObject({ status: 503, code: 'not_ready', detail: 'the database is away' })
+  })
+})
+
+describe('metrics', () => {
+  test('are given to a client on the same machine', async () => {
+    await using server = aServer()
+    const answer = await server.app.inject({ url: '/metrics', headers: { host: '127.0.0.1:7420' } })
+    expect(answer.body).toContain('millrace_http_request_duration_seconds')
+  })
+
+  test('are refused to others without the token', async () => {
+    await using server = aServer()
+    for (const headers of [
+      fromElsewhere,
+      { host: 'rebound.example' },
+      { ...fromElsewhere, authorization: 'Bearer no' },
+    ]) {
+      const answer = await server.app.inject({ url: '/metrics', headers })
+      expect(answer.json()).toMatchObject({ status: 401, code: 'unauthorized' })
+    }
+  })
+
+  test('are given to others with the token', async () => {
+    await using server = aServer()
+    const headers = { ...fromElsewhere, authorization: `Bearer ${TOKEN}` }
+    expect((await server.app.inject({ url: '/metrics', headers })).statusCode).toBe(200)
+  })
+
+  test('name the route of a request and not its path', async () => {
+    await using server = aServer()
+    await server.app.inject('/no/such/thing/1234')
+    const { body } = await server.app.inject({ url: '/metrics', headers: { host: 'localhost' } })
+    expect(body).toContain('route="none",status="404"')
+    expect(body).not.toContain('1234')
+  })
+})
+
+describe('signing in', () => {
+  const signIn = (payload: object) => ({ method: 'POST', url: '/v1/sign-in', payload }) as const
+
+  test('opens a session that counts as the administrator', async () => {
+    await using server = aServer()
+    const answer = await server.app.inject(signIn({ secret: 'open' }))
+    expect(answer.statusCode).toBe(204)
+    const cookie = String(answer.headers['set-cookie']).split(';')[0] ?? ''
+    const headers = { ...fromElsewhere, cookie: `other=1; ${cookie}` }
+    expect((await server.app.inject({ url: '/metrics', headers })).statusCode).toBe(200)
+  })
+
+  test('with a wrong secret is refused and sets no cookie', async () => {
+    await using server = aServer()
+    const answer = await server.app.inject(signIn({ secret: 'wrong' }))
+    expect(answer.json()).toMatchObject({ code: 'sign_in_refused' })
+    expect(answer.headers['set-cookie']).toBeUndefined()
+  })
+
+  test('with anything but a secret is invalid', async () => {
+    await using server = aServer()
+    expect((await server.app.inject(signIn({ secret: 1 }))).json()).toMatchObject({ code: 'invalid', status: 400 })
+  })
+})
+
+describe('problems', () => {
+  test('an unknown address is a problem with the code not_found', async () => {
+    await using server = aServer()
+    const answer = await server.app.inject('/nowhere')
+    expect(answer.headers['content-type']).toMatch('application/problem+json')
+    expect(answer.json()).toMatchObject({ status: 404, code: 'not_found', title: problems.not_found.title })
+  })
+
+  test('an unforeseen error is answered without its message', async () => {
+    await using server = aServer()
+    const answer = await server.app.inject('/breaks')
+    expect(answer.json()).toMatchObject({ status: 500, code: 'internal', request_id: expect.any(String) })
+    expect(answer.body).not.toContain('a secret detail')
+  })
+
+  test('a body that is no JSON is a bad request', async () => {
+    await using server = aServer()
+    const headers = { 'content-type': 'application/json' }
+    const answer = await server.app.inject({ method: 'POST', url: '/v1/sign-in', headers, payload: '{' })
+    expect(answer.json()).toMatchObject({ status: 400, code: 'bad_request' })
+  })
+})
+
+describe('draining', () => {
+  test('lets a request under way end', async () => {
+    const server = aServer()
+    let finish = () => {}
+    const isUnderWay = new Promise<void>((begun) => {
+      server.app.get('/slow', async () => {
+        begun()
+        await new Promise<void>((resolve) => {
+          finish = resolve
+        })
+        return 'done'
+      })
+    })
+    const url = await server.listen({ host: '127.0.0.1', port: 0 })
+    const answer = fetch(`${url}/slow`)
+    await isUnderWay
+    const drained = server.drain(10_000)
+    finish()
+    expect(await (await answer).text()).toBe('done')
+    await drained
+    await expect(fetch(`${url}/livez`)).rejects.toThrow()
+  })
+
+  test('cuts off what does not end in time', async () => {
+    const server = aServer()
+    const isUnderWay = new Promise<void>((begun) => {
+      server.app.get('/stuck', () => {
+        begun()
+        return new Promise(() => {})
+      })
+    })
+    const url = await server.listen({ host: '127.0.0.1', port: 0 })
+    const answer = fetch(`${url}/stuck`).catch(() => 'cut off')
+    await isUnderWay
+    await server.drain(50)
+    expect(await answer).toBe('cut off')
+  })
+})
+
+test('only hosts of this machine alone may do without a token of somebody’s choice', () => {
+  for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) requireTokenFor(host, undefined)
+  for (const host of ['0.0.0.0', '::', '192.0.2.1', 'localhost.example', '127.0.0.1.example']) {
+    expect(isLoopback(host)).toBe(false)
+    expect(() => requireTokenFor(host, undefined)).toThrow(host)
+    requireTokenFor(host, TOKEN)
+  }
+})

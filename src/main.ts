@@ -1,0 +1,81 @@
+// The composition root: the one place where the parts meet. They start in the order below, each on those
+// before it, and stop in the reverse order.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Logger, pino } from 'pino'
+import { adminToken, createSessions, createSignInLink, type SignInLink } from './access/index.ts'
+import type { Config } from './config.ts'
+import { openDatabase, prepareSchema, schemaProblem } from './database.ts'
+import type { Pool } from './db/index.ts'
+import { createServer, requireTokenFor } from './http/index.ts'
+import { Parts } from './parts.ts'
+
+const READINESS_MS = 2_000 // probes usually give up after a few seconds
+
+export type Running = {
+  readonly url: string
+  /** A link that signs in the administrator; undefined when the token was given as a setting. */
+  readonly signInUrl: string | undefined
+  /** Settles with the error when the program can no longer do its work. */
+  readonly failed: Promise<Error>
+  stop(): Promise<void>
+}
+
+/** Starts everything in this process and answers when it takes requests. When `signal` aborts first, it stops and throws. */
+export async function serve(config: Config, signal?: AbortSignal): Promise<Running> {
+  requireTokenFor(config.host, config.admin_token)
+  const logger = createLogger(config)
+  const parts = new Parts((name, error) => logger.error({ err: error }, `${name} did not stop cleanly`))
+  try {
+    return await startParts(config, logger, parts, signal)
+  } catch (error) {
+    await parts.stop()
+    throw error
+  }
+}
+
+async function startParts(config: Config, logger: Logger, parts: Parts, signal?: AbortSignal): Promise<Running> {
+  const token = await adminToken({ given: config.admin_token, dataDir: config.data })
+  const database = await openDatabase({ ...config, onEvent: (message) => logger.warn(message) })
+  parts.add('database', () => database.stop())
+  signal?.throwIfAborted()
+
+  const applied = await prepareSchema(database.pool, config.migrate)
+  if (applied.length > 0) logger.info({ applied }, 'the schema is up to date')
+  signal?.throwIfAborted()
+
+  // The dispatcher starts here: after the schema, before requests; it stops after the last request.
+
+  let link: SignInLink | undefined
+  const server = createServer({
+    logger,
+    adminToken: token,
+    sessions: createSessions(),
+    redeem: (secret) => link?.redeem(secret) ?? false,
+    readiness: () => readiness(database.pool),
+  })
+  parts.add('http', () => server.drain(config.drain_seconds * 1000))
+  const url = await server.listen(config)
+  signal?.throwIfAborted()
+  if (token.file !== undefined) link = createSignInLink(url)
+  return { url, signInUrl: link?.url, failed: database.lost, stop: () => parts.stop() }
+}
+
+/** A probe is answered in time even when the database is not. */
+async function readiness(pool: Pool): Promise<string | undefined> {
+  const timer = new AbortController()
+  const late = sleep(READINESS_MS, 'the database does not answer', { signal: timer.signal })
+  late.catch(() => {})
+  try {
+    return await Promise.race([schemaProblem(pool), late])
+  } catch (error) {
+    return `the database cannot be reached: ${(error as Error).message}`
+  } finally {
+    timer.abort()
+  }
+}
+
+function createLogger(config: Config): Logger {
+  const secret = ['req.headers.authorization', 'req.headers.cookie']
+  // Standard output is for the ready line alone.
+  return pino({ level: config.log_level, redact: secret }, pino.destination({ dest: 2, sync: true }))
+}

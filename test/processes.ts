@@ -1,0 +1,18 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Dead processes that nobody waits for keep their entry, in state Z, where there is no init. */
+export function isAlive(pid: number): boolean {
+  return existsSync(`/proc/${pid}`) && !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+}
+
+const WAIT_MS = 30_000
+
+/** Looks again and again until there is something to see; for what other processes do, which gives no signal here. */
+export async function waitFor<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  for (const deadline = Date.now() + WAIT_MS; Date.now() < deadline; await sleep(25)) {
+    const found = await look()
+    if (found !== undefined) return found
+  }
+  throw new Error(`what was waited for did not come: ${look}`)
+}
