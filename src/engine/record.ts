@@ -5,7 +5,7 @@ import { add, toCondition, toTaskId } from './add.ts'
 import { LeaseLost, translated } from './errors.ts'
 import type { Names } from './names.ts'
 import type { Run } from './run.ts'
-import { failTasks, finishTask, holdLease, lockToFinish, pump, requeueTasks, requireTasks, wake } from './tasks.sql.ts'
+import { failTasks, finishTask, holdLease, lockToFinish, requeueTasks, requireTasks } from './tasks.sql.ts'
 import { backoffSeconds, describeError, type WorkError } from './work-error.ts'
 import type { Later, Requirement, Tx } from './worker.ts'
 
@@ -18,7 +18,7 @@ export async function recordSuccess(at: Recorder, run: Run, result: unknown, isU
     await run.worker.onSuccess?.(toTx(at, client, run), run.task, result)
     // Someone who adds a dependent just now holds a lock that finishing must wait for.
     await lockToFinish(client, { id: run.id })
-    const { accepted, claimable } = await finishTask(client, {
+    const { accepted } = await finishTask(client, {
       holder: at.holder,
       ids: [run.id],
       epochs: [run.epoch],
@@ -26,8 +26,6 @@ export async function recordSuccess(at: Recorder, run: Run, result: unknown, isU
       unchanged: isUnchanged ? [run.id] : [],
     })
     if (accepted.length === 0) throw new LeaseLost({ task: run.id, holder: at.holder, epoch: run.epoch })
-    const pumped = await pump(client, {})
-    if (claimable + pumped.claimable > 0) await wake(client, {})
   })
 }
 
