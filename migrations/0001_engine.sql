@@ -113,6 +113,7 @@ create table millrace.done (
   prior       millrace.state,                -- the state it ended from, when that was not running
   failures    smallint not null default 0,
   deaths      smallint not null default 0,
+  is_rerun    boolean not null default false, -- its dependents are still to run again after it
   cause       text,
   actor       text,
   error       jsonb,

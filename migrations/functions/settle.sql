@@ -13,6 +13,7 @@ declare
   v_counts        int[];
   v_claimable     int := 0;
 begin
+  perform millrace.insist_read_committed();
   select array_agg(e.prerequisite), array_agg(e.dependent), array_agg(e.condition)
   into v_prerequisites, v_dependents, v_conditions
   from millrace.edge e
