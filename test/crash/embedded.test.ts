@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { chmod, chown, cp, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { chown, cp, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
@@ -182,7 +182,6 @@ test('library links that the package lost are made again', async () => {
   await using folder = await scratch()
   const native = join(folder.path, 'package', 'native')
   await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
-  await chmod(folder.path, 0o755)
   const libraries = join(native, 'lib')
   await removeLinks(libraries)
   const dataDir = join(folder.path, 'data')
@@ -201,7 +200,6 @@ test.runIf(isRoot())(
     const dataDir = join(folder.path, 'data')
     await mkdir(dataDir)
     await chown(dataDir, owner.uid, owner.gid)
-    await chmod(folder.path, 0o755)
     await using program = runProgram('test/crash/hold-embedded.ts', { args: [dataDir, native], owner })
     const held = await heldBy(program)
     expect(await query(held.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }])
@@ -237,7 +235,6 @@ test.runIf(isRoot())(
     const systemDir = join(folder.path, 'system')
     const dataDir = join(home, 'data')
     await mkdir(home, { mode: 0o700 })
-    await chmod(folder.path, 0o755)
     const native = join(home, 'native')
     await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
     const options = { dataDir, systemDir, binaries: { native, version: 'test' } }
