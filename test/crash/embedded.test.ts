@@ -237,9 +237,12 @@ test.runIf(isRoot())(
     await mkdir(home, { mode: 0o700 })
     const native = join(home, 'native')
     await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
-    const options = { dataDir, systemDir, binaries: { native, version: 'test' } }
+    const events: string[] = []
+    const onEvent = (message: string) => events.push(message)
+    const options = { dataDir, systemDir, onEvent, binaries: { native, version: 'test' } }
     await using(options, async (embedded) => {
       expect(embedded.cluster.startsWith(systemDir)).toBe(true)
+      expect(events).toEqual([`only root may enter ${dataDir}: the database is kept in ${embedded.cluster}`])
       await query(embedded.databaseUrl, 'create table kept as select 1 as id')
     })
     const rows = await using(options, (embedded) => query(embedded.databaseUrl, 'select id from kept'))
