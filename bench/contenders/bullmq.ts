@@ -11,10 +11,10 @@ import {
   startSignal,
   timed,
 } from './contender.ts'
+import { tuned } from './tuning.ts'
 
 const QUEUE = 'noop'
-const CONCURRENCY = Number(process.env['BULLMQ_CONCURRENCY'] ?? 100)
-const BULK = 1_000
+const { concurrency: CONCURRENCY, bulk: BULK } = tuned('bullmq', { concurrency: 100, bulk: 1_000 })
 
 type Flow = { name: string; queueName: string; data: object; children?: Flow[] }
 

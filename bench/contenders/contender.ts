@@ -21,6 +21,8 @@ export type Contender = {
   chain?(length: number): Promise<number[]>
   /** One task, then `width` at once, then one: from the call that adds them to the last one's start. */
   fan?(width: number): Promise<number>
+  /** `width` tasks required by one, performed by two dispatchers: from the first start to that one's start. */
+  requirements?(width: number): Promise<number>
   /** Adds and drains batch after batch for a while; answers tasks per second, one figure per slice. */
   sustain?(task: { seconds: number; sliceSeconds: number; batch: number }): Promise<number[]>
   close(): Promise<void>
@@ -136,7 +138,7 @@ export async function sampleLatency(
   return times
 }
 
-/** Adds and performs batches for `seconds`; `batchDone` resolves when the batch just added is finished. */
+/** Adds and performs batches for `seconds`; `addAndFinish` resolves when nothing of its batch is unfinished. */
 export async function sustainRate(
   task: { seconds: number; sliceSeconds: number; batch: number },
   addAndFinish: (count: number) => Promise<unknown>,

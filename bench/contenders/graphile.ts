@@ -12,21 +12,20 @@ import {
   timed,
   until,
 } from './contender.ts'
+import { tuned } from './tuning.ts'
 
-// The throughput settings of Graphile Worker's own performance page. Local queues of 100 to 2,000 and 10 to
-// 100 concurrent jobs were tried beside them, see README.
-const THROUGHPUT = {
-  concurrentJobs: Number(process.env['GRAPHILE_JOBS'] ?? 24),
+// The throughput settings of Graphile Worker's own performance page; README tells what was tried beside them.
+const { bulk: BULK, ...THROUGHPUT } = tuned('graphile', {
+  concurrentJobs: 24,
   maxPoolSize: 25,
-  localQueue: { size: Number(process.env['GRAPHILE_QUEUE'] ?? 500) },
+  localQueue: { size: 500 },
   completeJobBatchDelay: 0,
   failJobBatchDelay: 0,
-}
+  bulk: 10_000,
+})
 
 // Without a local queue a notification leads to a fetch at once, which is the shortest way to a start.
 const LATENCY = { concurrentJobs: 4, maxPoolSize: 10 }
-
-const BULK = Number(process.env['GRAPHILE_BULK'] ?? 10_000) // 1,000 to 100,000 tried, see README
 
 const logger = new Logger(() => () => {})
 

@@ -15,6 +15,7 @@ import {
   timed,
   until,
 } from './contender.ts'
+import { tuned } from './tuning.ts'
 
 // The part of the library that is driven here. It is spelled out, and the library loaded by its path, so that
 // this file is checked and compiled before the library is built.
@@ -45,8 +46,12 @@ type Library = {
 }
 
 // One set of options for every claim: a user cannot choose another dispatcher for each load.
-const DISPATCH = { concurrency: 100, queues: ['default'], leaseSeconds: 30 }
-const BULK = 10_000
+const { bulk: BULK, ...DISPATCH } = tuned('millrace', {
+  concurrency: 100,
+  queues: ['default'],
+  leaseSeconds: 30,
+  bulk: 10_000,
+})
 
 const shape = z.object({ n: z.number(), text: z.string() })
 
@@ -105,6 +110,7 @@ export async function millrace(url: string): Promise<Contender> {
       return differences(starts)
     },
     fan: (width) => fan(store, define, width),
+    requirements: (width) => requirements(store, define, width),
     async sustain(task) {
       const dispatcher = store.dispatch([noop], DISPATCH)
       const rates = await sustainRate(task, async (count) => {
@@ -146,11 +152,9 @@ async function addEdges(store: Millrace, worker: Worker, count: number): Promise
   }
 }
 
-async function fan(
-  store: Millrace,
-  define: (kind: string, handle: (n: number) => void) => Worker,
-  width: number,
-): Promise<number> {
+type Define = (kind: string, handle: (n: number) => void) => Worker
+
+async function fan(store: Millrace, define: Define, width: number): Promise<number> {
   const end = startSignal()
   const ended = end.next()
   const first = define('bench.first', () => {})
@@ -165,5 +169,25 @@ async function fan(
   ])
   const ms = (await ended) - from
   await dispatcher.stop()
+  return ms
+}
+
+async function requirements(store: Millrace, define: Define, width: number): Promise<number> {
+  const end = startSignal()
+  const ended = end.next()
+  let startedAt = 0
+  const part = define('bench.part', () => {
+    startedAt ||= performance.now()
+  })
+  const whole = define('bench.whole', end.fire)
+  const ids: TaskId[] = []
+  for (const batch of batches(width, BULK)) {
+    const added = await store.addMany(batch.map((n) => ({ worker: part, payload: payload(n) })))
+    ids.push(...added.map(({ id }) => id))
+  }
+  await store.addMany([{ worker: whole, payload: payload(0), requires: ids }])
+  const dispatchers = range(2).map(() => store.dispatch([part, whole], DISPATCH))
+  const ms = (await ended) - startedAt
+  await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()))
   return ms
 }
