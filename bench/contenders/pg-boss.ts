@@ -20,11 +20,11 @@ const NOTIFIED = 'notified'
 // Batches fetched without pause while they come back full, two at once so that one is fetched while the
 // other is completed. Order and priority stay on, as everywhere else in this bench.
 const { bulk: BULK, ...THROUGHPUT } = tuned('pg-boss', {
-  batchSize: 1_000,
+  batchSize: 2_000,
   localConcurrency: 2,
   burstWhenBatchFull: true,
   pollingIntervalSeconds: 0.5,
-  bulk: 10_000,
+  bulk: 2_500,
 })
 
 export async function pgBoss(url: string): Promise<Contender> {
