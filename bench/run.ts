@@ -20,12 +20,14 @@ const { values: options, positionals } = parseArgs({
   },
 })
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
 const databaseUrl = process.env['MILLRACE_BENCH_DATABASE_URL']
 const { bin, node } = install(folder, databaseUrl === undefined)
 
 // Loaded after the installation, because it imports the driver from what was installed.
 const { measure } = await import('./harness/measure.ts')
-const isBuilt = existsSync(join(folder, '..', 'dist', 'index.js'))
+const isBuilt = existsSync(process.env['MILLRACE_BENCH_LIBRARY'] ?? join(folder, '..', 'dist', 'index.js'))
 if (!isBuilt) console.log('dist/index.js is missing: only the peers are measured (npm run build)')
 
 const { results, circumstances } = await measure({

@@ -57,5 +57,7 @@ try {
   await postgres.stop()
 }
 for (const { contender, what, values } of found.rows) {
-  console.log(`${figure(median(values)).padStart(8)}  ${what.padEnd(6)} ${contender}  (${values.map(figure).join(' ')})`)
+  console.log(
+    `${figure(median(values)).padStart(8)}  ${what.padEnd(6)} ${contender}  (${values.map(figure).join(' ')})`,
+  )
 }

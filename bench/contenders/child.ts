@@ -26,6 +26,8 @@ const [name = '', url = '', operation = '', argument = 'null'] = process.argv.sl
 const open = contenders[name]
 if (!open) throw new Error(`no contender is called ${name}`)
 
+process.once('disconnect', () => process.exit(1)) // the bench was interrupted
+
 const contender = await open(url)
 const perform = contender[operation as Operation] as ((argument: unknown) => Promise<unknown>) | undefined
 if (!perform) throw new Error(`${name} has no ${operation}`)

@@ -53,10 +53,12 @@ const { bulk: BULK, ...DISPATCH } = tuned('millrace', {
   bulk: 10_000,
 })
 
+const BUILT = new URL('../../../dist/index.js', import.meta.url).href
+
 const shape = z.object({ n: z.number(), text: z.string() })
 
 export async function millrace(url: string): Promise<Contender> {
-  const library = (await import(new URL('../../dist/index.js', import.meta.url).href)) as Library
+  const library = (await import(process.env['MILLRACE_BENCH_LIBRARY'] ?? BUILT)) as Library
   const store = await library.connect({ databaseUrl: url, migrate: true })
   const pool = new pg.Pool({ connectionString: url, max: 2 })
 

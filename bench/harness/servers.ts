@@ -44,7 +44,9 @@ export async function startPostgres(bin: string, givenUrl: string | undefined): 
   const settings = Object.entries(POSTGRES_SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, ...settings]
   const server = spawn(join(bin, 'postgres'), args, { stdio: 'ignore', cwd: folder, ...owner })
+  const forget = endWithParent(server, 'SIGQUIT', folder)
   return attach(`postgres://postgres@127.0.0.1:${port}/postgres`, async () => {
+    forget()
     await end(server, 'SIGINT')
     rmSync(folder, { recursive: true, force: true })
   })
@@ -86,13 +88,16 @@ export async function startRedis(): Promise<Redis> {
   const server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...settings], {
     stdio: 'ignore',
   })
-  const ask = (...words: string[]) => execFileSync('redis-cli', ['-p', String(port), ...words], { encoding: 'utf8' })
+  const forget = endWithParent(server, 'SIGKILL', folder)
+  const ask = (...words: string[]) =>
+    execFileSync('redis-cli', ['-p', String(port), ...words], { encoding: 'utf8', stdio: 'pipe' })
   await retried(async () => ask('ping'))
   return {
     version: /redis_version:(\S+)/.exec(ask('info', 'server'))?.[1] ?? 'unknown',
     url: `redis://127.0.0.1:${port}`,
     clear: () => void ask('flushall', 'sync'),
     async stop() {
+      forget()
       await end(server, 'SIGTERM')
       rmSync(folder, { recursive: true, force: true })
     },
@@ -128,6 +133,16 @@ async function retried(attempt: () => Promise<unknown>): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
+}
+
+/** An interrupted bench leaves neither servers nor their files behind. Answers how to call that off. */
+function endWithParent(server: ChildProcess, signal: NodeJS.Signals, folder: string): () => void {
+  const clear = () => {
+    server.kill(signal)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.once('exit', clear)
+  return () => process.off('exit', clear)
 }
 
 function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
