@@ -24,9 +24,11 @@ export type Contender = {
   /** `width` tasks required by one, performed by two dispatchers: from the first start to that one's start. */
   requirements?(width: number): Promise<number>
   /** Adds and drains batch after batch for a while; answers tasks per second, one figure per slice. */
-  sustain?(task: { seconds: number; sliceSeconds: number; batch: number }): Promise<number[]>
+  sustain?(task: Sustained): Promise<number[]>
   close(): Promise<void>
 }
+
+export type Sustained = { seconds: number; sliceSeconds: number; batch: number }
 
 export type Operation = Exclude<keyof Contender, 'close'>
 
@@ -138,23 +140,40 @@ export async function sampleLatency(
   return times
 }
 
-/** Adds and performs batches for `seconds`; `addAndFinish` resolves when nothing of its batch is unfinished. */
-export async function sustainRate(
-  task: { seconds: number; sliceSeconds: number; batch: number },
-  addAndFinish: (count: number) => Promise<unknown>,
-): Promise<number[]> {
-  const rates: number[] = []
-  const end = performance.now() + task.seconds * 1000
-  while (performance.now() < end) {
-    const from = performance.now()
-    let finished = 0
-    while (performance.now() < from + task.sliceSeconds * 1000) {
-      await addAndFinish(task.batch)
-      finished += task.batch
-    }
-    rates.push((finished / (performance.now() - from)) * 1000)
+/**
+ * Measures adding and performing batch after batch. The end of a batch is told by the handlers and not asked of
+ * the store: while a snapshot is held, that question would walk over every row that was ever finished.
+ */
+export function sustainClock() {
+  let left = 0
+  let batchHandled = () => {}
+  const perform = async (count: number, add: (count: number) => Promise<unknown>) => {
+    left = count
+    const handled = new Promise<void>((resolve) => {
+      batchHandled = resolve
+    })
+    await Promise.all([add(count), handled])
   }
-  return rates
+  return {
+    handled(tasks = 1): void {
+      left -= tasks
+      if (left === 0) batchHandled()
+    },
+    async rates(task: Sustained, add: (count: number) => Promise<unknown>): Promise<number[]> {
+      const rates: number[] = []
+      const end = performance.now() + task.seconds * 1000
+      while (performance.now() < end) {
+        const from = performance.now()
+        let finished = 0
+        while (performance.now() < from + task.sliceSeconds * 1000) {
+          await perform(task.batch, add)
+          finished += task.batch
+        }
+        rates.push((finished / (performance.now() - from)) * 1000)
+      }
+      return rates
+    },
+  }
 }
 
 export function differences(times: number[]): number[] {

@@ -8,9 +8,8 @@ import {
   sampleLatency,
   singly,
   startSignal,
-  sustainRate,
+  sustainClock,
   timed,
-  until,
 } from './contender.ts'
 import { tuned } from './tuning.ts'
 
@@ -69,11 +68,9 @@ export async function graphile(url: string): Promise<Contender> {
       return times
     },
     async sustain(task) {
-      const runner = await start(THROUGHPUT, () => {})
-      const rates = await sustainRate(task, async (count) => {
-        await addBulk(count)
-        await until(nothingLeft)
-      })
+      const clock = sustainClock()
+      const runner = await start(THROUGHPUT, () => clock.handled())
+      const rates = await clock.rates(task, addBulk)
       await runner.stop()
       return rates
     },

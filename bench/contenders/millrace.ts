@@ -11,15 +11,14 @@ import {
   sampleLatency,
   singly,
   startSignal,
-  sustainRate,
+  sustainClock,
   timed,
-  until,
 } from './contender.ts'
 import { tuned } from './tuning.ts'
 
 // The part of the library that is driven here. It is spelled out, and the library loaded by its path, so that
 // this file is checked and compiled before the library is built.
-type TaskId = unknown
+type TaskId = string
 type Worker = { kind: string }
 type Item = {
   worker?: Worker
@@ -95,30 +94,14 @@ export async function millrace(url: string): Promise<Contender> {
       await dispatcher.stop()
       return times
     },
-    async chain(length) {
-      await store.addMany(
-        range(length).map((n) => ({ worker: noop, payload: payload(n), requires: n > 0 ? [{ item: n - 1 }] : [] })),
-      )
-      const starts: number[] = []
-      const done = startSignal()
-      const ended = done.next()
-      handle = () => {
-        starts.push(performance.now())
-        if (starts.length === length) done.fire()
-      }
-      const dispatcher = store.dispatch([noop], DISPATCH)
-      await ended
-      await dispatcher.stop()
-      return differences(starts)
-    },
+    chain: (length) => chain(store, define, length),
     fan: (width) => fan(store, define, width),
     requirements: (width) => requirements(store, define, width),
     async sustain(task) {
+      const clock = sustainClock()
+      handle = () => clock.handled()
       const dispatcher = store.dispatch([noop], DISPATCH)
-      const rates = await sustainRate(task, async (count) => {
-        await addBulk(count)
-        await until(() => nothingAfter(pool, '0'))
-      })
+      const rates = await clock.rates(task, addBulk)
       await dispatcher.stop()
       return rates
     },
@@ -152,6 +135,23 @@ async function addEdges(store: Millrace, worker: Worker, count: number): Promise
       }),
     )
   }
+}
+
+async function chain(store: Millrace, define: Define, length: number): Promise<number[]> {
+  const starts: number[] = []
+  const done = startSignal()
+  const ended = done.next()
+  const step = define('bench.step', () => {
+    starts.push(performance.now())
+    if (starts.length === length) done.fire()
+  })
+  await store.addMany(
+    range(length).map((n) => ({ worker: step, payload: payload(n), requires: n > 0 ? [{ item: n - 1 }] : [] })),
+  )
+  const dispatcher = store.dispatch([step], DISPATCH)
+  await ended
+  await dispatcher.stop()
+  return differences(starts)
 }
 
 type Define = (kind: string, handle: (n: number) => void) => Worker

@@ -8,9 +8,8 @@ import {
   sampleLatency,
   singly,
   startSignal,
-  sustainRate,
+  sustainClock,
   timed,
-  until,
 } from './contender.ts'
 import { tuned } from './tuning.ts'
 
@@ -57,7 +56,7 @@ export async function pgBoss(url: string): Promise<Contender> {
     enqueueSingly: (count) => timed(() => singly(count, (n) => boss.send(QUEUE, payload(n)))),
     async drain(count) {
       const clock = drainClock(count)
-      await work(QUEUE, clock.handled)
+      await work(QUEUE, (tasks) => clock.handled(tasks))
       return clock.finished(nothingLeft)
     },
     async latency(samples) {
@@ -66,11 +65,9 @@ export async function pgBoss(url: string): Promise<Contender> {
       return sampleLatency(samples, signal, (n) => boss.send(NOTIFIED, payload(n)))
     },
     async sustain(task) {
-      await work(NOTIFIED, () => {})
-      return sustainRate(task, async (count) => {
-        await addBulk(NOTIFIED, count)
-        await until(nothingLeft)
-      })
+      const clock = sustainClock()
+      await work(NOTIFIED, (tasks) => clock.handled(tasks))
+      return clock.rates(task, (count) => addBulk(NOTIFIED, count))
     },
     async close() {
       await boss.stop({ graceful: true, close: true })

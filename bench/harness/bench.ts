@@ -23,8 +23,8 @@ export type Bench = {
   postgres: Postgres
   redis: Redis
   /** Whether a contender takes part: Millrace only when it is built, others unless left out by hand. */
-  takesPart(contender: string): boolean
-  perform<T>(request: Request): Promise<Performed<T>>
+  takesPart: (contender: string) => boolean
+  perform: <T>(request: Request) => Promise<Performed<T>>
 }
 
 export type Row = { contender: string; what: string; unit: string; values: number[] }

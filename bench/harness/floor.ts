@@ -15,10 +15,8 @@ export async function floorRate(bench: Bench, folder: string): Promise<number> {
   run(bench.bin, 'psql', ['-q', '-v', 'ON_ERROR_STOP=1', '-v', `count=${count}`, '-f', join(folder, 'setup.sql'), url])
   await settle(bench, url)
   const each = Math.ceil(count / 100 / CLIENTS)
-  const output = run(bench.bin, 'pgbench', [
-    ...['-n', '-M', 'prepared', '-c', String(CLIENTS), '-j', '2', '-t', String(each)],
-    ...['-f', join(folder, 'round.sql'), url],
-  ])
+  const load = ['-n', '-M', 'prepared', '-c', String(CLIENTS), '-j', '2', '-t', String(each)]
+  const output = run(bench.bin, 'pgbench', [...load, '-f', join(folder, 'round.sql'), url])
   const tps = Number(/^tps = ([\d.]+)/m.exec(output)?.[1])
   const left = Number((await query(url, 'select count(*) as left from task'))[0]?.['left'])
   // Rounds that met the others' locks at the end claimed fewer than a hundred.

@@ -24,7 +24,7 @@ export type Postgres = {
   /** Makes an empty database, dropping one of the same name, and answers its address. */
   freshDatabase(name: string): Promise<string>
   url(database: string): string
-  query(sql: string): Promise<Record<string, unknown>[]>
+  query: (sql: string) => Promise<Record<string, unknown>[]>
   stop(): Promise<void>
 }
 
