@@ -29,7 +29,7 @@ export function report(results: Result[], at: Circumstances): string {
     '',
     `Written by \`${at.command}\`; do not edit. ${held} bars reached, ${missed} missed, ${marks.length - held - missed} not measured.`,
     '',
-    `- when: ${at.date}; interleaved rounds: ${at.rounds}, medians; each figure's rounds stand beside it`,
+    `- when: ${at.date}; interleaved rounds: ${at.rounds}, medians; spread is the best round over the worst, and a mark whose margin is smaller decides nothing`,
     `- machine: ${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}`,
     `- Node of all contenders: ${at.node}`,
     `- PostgreSQL ${at.postgres}, over TCP on the same machine: ${at.ownPostgres ? settingsOf(POSTGRES_SETTINGS) : 'settings of the given server'}`,
@@ -50,15 +50,20 @@ function section(result: Result): string[] {
     '|---|---|---|',
     ...result.verdicts.map(({ bar, reached, held }) => `| ${bar} | ${reached} | ${mark(held)} |`),
     '',
-    '| contender | figure | median | rounds |',
-    '|---|---|---|---|',
+    '| contender | figure | median | spread | rounds |',
+    '|---|---|---|---|---|',
     ...result.rows.map(
       ({ contender, what, unit, values }) =>
-        `| ${contender} | ${what} | ${figure(median(values))} ${unit} | ${values.map(figure).join(' · ')} |`,
+        `| ${contender} | ${what} | ${figure(median(values))} ${unit} | ${spread(values)} | ${values.map(figure).join(' · ')} |`,
     ),
     '',
     ...(result.notes.length > 0 ? [result.notes.join(' '), ''] : []),
   ]
+}
+
+/** How far the rounds lie apart: where this is larger than a bar's margin, the mark beside the bar decides nothing. */
+function spread(values: number[]): string {
+  return `${(Math.max(...values) / Math.min(...values)).toFixed(2)} x`
 }
 
 function mark(held: boolean | null): string {
