@@ -178,23 +178,26 @@ test('library links that the package lost are made again', async () => {
   expect((await lstat(join(libraries, 'libpq.so.5'))).isSymbolicLink()).toBe(true)
 })
 
-test.runIf(isRoot())('an ordinary user whose node_modules is read-only and lacks the links gets a copy that has them', async () => {
-  await using folder = await scratch()
-  const owner = unprivilegedOwner() ?? { uid: 0, gid: 0 }
-  const native = join(folder.path, 'package', 'native')
-  await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
-  await removeLinks(join(native, 'lib'))
-  const dataDir = join(folder.path, 'data')
-  await mkdir(dataDir)
-  await chown(dataDir, owner.uid, owner.gid)
-  await chmod(folder.path, 0o755)
-  await using program = runProgram('test/crash/hold-embedded.ts', { args: [dataDir, native], owner })
-  const held = await heldBy(program)
-  expect(await query(held.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }])
-  expect(await readdir(dataDir)).toContain('postgres-binaries-test')
-  program.child.kill('SIGTERM')
-  expect(await program.exitCode).toBe(0)
-})
+test.runIf(isRoot())(
+  'an ordinary user whose node_modules is read-only and lacks the links gets a copy that has them',
+  async () => {
+    await using folder = await scratch()
+    const owner = unprivilegedOwner() ?? { uid: 0, gid: 0 }
+    const native = join(folder.path, 'package', 'native')
+    await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
+    await removeLinks(join(native, 'lib'))
+    const dataDir = join(folder.path, 'data')
+    await mkdir(dataDir)
+    await chown(dataDir, owner.uid, owner.gid)
+    await chmod(folder.path, 0o755)
+    await using program = runProgram('test/crash/hold-embedded.ts', { args: [dataDir, native], owner })
+    const held = await heldBy(program)
+    expect(await query(held.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }])
+    expect(await readdir(dataDir)).toContain('postgres-binaries-test')
+    program.child.kill('SIGTERM')
+    expect(await program.exitCode).toBe(0)
+  },
+)
 
 test('a data directory whose path is too long for a socket works all the same', async () => {
   await using folder = await scratch()
