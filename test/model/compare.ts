@@ -94,7 +94,7 @@ export class Comparison {
       return {
         ...item,
         requires: among === 0 ? [] : item.requires.map(({ pick, when }) => ({ task: pick % among, when })),
-        cancels: among === 0 ? [] : item.cancels.map((pick) => pick % among),
+        cancels: among === 0 ? [] : [...new Set(item.cancels.map((pick) => pick % among))],
         locks: item.isMilestone ? [] : item.locks,
         limit: item.isMilestone ? 0 : item.limit,
       }
@@ -127,7 +127,8 @@ export class Comparison {
   }
 
   #checkPath(path: readonly string[], task: number, chosen: readonly { task: number }[]): void {
-    const numbers = path.map((id) => this.#ids.indexOf(id))
+    // Each task of the path is required by the next.
+    const numbers = path.map((id) => this.#ids.indexOf(id)).reverse()
     expect([numbers[0], numbers[numbers.length - 1]], 'the ends of the cycle').toEqual([task, task])
     for (let i = 0; i + 1 < numbers.length; i += 1) {
       const [from, to] = [numbers[i] as number, numbers[i + 1] as number]

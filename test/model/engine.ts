@@ -122,8 +122,8 @@ export class Engine {
     how: { isDelayed?: boolean; requires?: Requirement[]; pool?: Pool } = {},
   ): Promise<boolean> {
     const pool = how.pool ?? this.pool
-    const at = { pool, names: this.#names, holder: token.holder }
-    const run = new Run(writingWorker(token, name), { ...ROW, id: token.id, epoch: token.epoch })
+    const at = { pool, names: this.#names }
+    const run = new Run(writingWorker(token, name), { ...ROW, id: token.id, epoch: token.epoch }, token.holder)
     const retryAfterSeconds = how.isDelayed ? LONG_SECONDS : 0
     switch (name) {
       case 'finish':

@@ -331,7 +331,9 @@ export class Model {
       const task = this.task(id)
       if (task.isRerun && state === 'succeeded' && !how.isUnchanged) this.#spreadRerun(id)
       task.culprit = how.culprits?.get(id) ?? task.cancelBy
-      Object.assign(task, { state, holder: null, isCanceling: false, cancelBy: null, isBegun: false, isRerun: false })
+      Object.assign(task, { state, holder: null, isCanceling: false, cancelBy: null, isBegun: false })
+      // A rerun that did not succeed owes its dependents theirs until it does.
+      if (state === 'succeeded') task.isRerun = false
       task.endings.push(state)
       for (const other of this.tasks) other.awaits.delete(id)
     }
@@ -361,8 +363,8 @@ export class Model {
     }
     for (const at of revived) {
       this.#forget(at)
-      const fresh = { state: 'waiting', failures: 0, deaths: 0, isEarly: false, isRerun: isRerun && at === id } as const
-      Object.assign(this.task(at), fresh, { culprit: null })
+      Object.assign(this.task(at), { state: 'waiting', failures: 0, deaths: 0, isEarly: false, culprit: null })
+      if (isRerun && at === id) this.task(at).isRerun = true
     }
     for (const at of this.inState('ready', 'delayed')) if (this.unmet(at) > 0) this.task(at).state = 'waiting'
     for (const at of revived) this.#settleWaiting(at)

@@ -4,7 +4,7 @@ import { add } from '../../src/engine/add.ts'
 import { register, step } from '../../src/engine/dispatchers.sql.ts'
 import { Names } from '../../src/engine/names.ts'
 import { verify } from '../../src/engine/reads.sql.ts'
-import { cancelTasks, failTasks, laneIds, pump, requireTasks, retryTasks } from '../../src/engine/tasks.sql.ts'
+import { cancelTasks, failTasks, laneIds, requireTasks, retryTasks } from '../../src/engine/tasks.sql.ts'
 import { database, type TestDatabase } from '../database.ts'
 import { type Session, sessions } from './session.ts'
 
@@ -25,6 +25,7 @@ beforeAll(async () => {
   names = new Names(db.pool)
 })
 beforeEach(async () => {
+  for (const session of [a, b, c]) if (session.isOpen) await session.end('rollback')
   await db.pool.query(
     'truncate millrace.task, millrace.live, millrace.done, millrace.edge, millrace.effect, millrace.gate',
   )
@@ -134,14 +135,14 @@ test('a release that was put off for a task is void once the task is asked for a
   await cancelTasks(a.client, { ids: [after], ...record })
   await finish(before, claimed[0]?.epoch as number)
   await b.begin()
-  await pump(b.client, {})
+  await b.client.query('select millrace.pump()')
   await a.end('commit')
   const retrying = c.start((client) => retryTasks(client, { ids: [after], name: 'retried', ...record }))
   await c.settled(monitor.client)
   await b.end('commit')
   await retrying
   expect(await verify(db.pool, {})).toEqual([])
-  await pump(db.pool, {})
+  await db.pool.query('select millrace.pump()')
   expect(await stateOf(after)).toBe('ready')
 })
 
