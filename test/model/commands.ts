@@ -18,7 +18,17 @@ export type Item = {
   readonly isEarly: boolean
 }
 
-export const outcomes = ['finish', 'callback', 'unchanged', 'fail', 'advisory', 'transient', 'later', 'handBack', 'stop'] as const
+export const outcomes = [
+  'finish',
+  'callback',
+  'unchanged',
+  'fail',
+  'advisory',
+  'transient',
+  'later',
+  'handBack',
+  'stop',
+] as const
 export type OutcomeName = (typeof outcomes)[number]
 
 export const verbs = ['cancel', 'hold', 'release', 'skip', 'retry', 'rerun', 'succeed'] as const
@@ -70,7 +80,10 @@ const item: fc.Arbitrary<Item> = fc.record({
   isEarly: seldom(7),
 })
 
-const add = fc.record({ type: fc.constant('add' as const), items: fc.array(item, { minLength: 1, maxLength: 4 }) })
+export const add = fc.record({
+  type: fc.constant('add' as const),
+  items: fc.array(item, { minLength: 1, maxLength: 4 }),
+})
 
 const outcomeName = fc.oneof(
   { arbitrary: fc.constantFrom<OutcomeName>('finish', 'callback'), weight: 6 },

@@ -64,7 +64,9 @@ export class Comparison {
     }
     const { rows } = await this.#engine.pool.query<{ id: string; endings: string[] }>(ENDINGS)
     const endings = Object.fromEntries(rows.map((row) => [row.id, row.endings]))
-    const expected = this.#model.tasks.flatMap((task, i) => (task.endings.length > 0 ? [[this.#ids[i], task.endings]] : []))
+    const expected = this.#model.tasks.flatMap((task, i) =>
+      task.endings.length > 0 ? [[this.#ids[i], task.endings]] : [],
+    )
     expect(endings, 'endings in the history').toEqual(Object.fromEntries(expected))
   }
 
@@ -102,7 +104,9 @@ export class Comparison {
     const ref = (task: number) => (task < first ? { task: this.#ids[task] as string } : { item: task - first })
     const ids = await this.#engine.add(
       chosen.map((item) => ({
-        ...(item.isMilestone ? { milestone: true as const } : { worker: item.kind === 0 ? 'first' : 'second', payload: {} }),
+        ...(item.isMilestone
+          ? { milestone: true as const }
+          : { worker: item.kind === 0 ? 'first' : 'second', payload: {} }),
         priority: item.priority,
         maxAttempts: item.maxAttempts,
         requires: item.requires.map(({ task, when }) => ({ ...ref(task), when })),

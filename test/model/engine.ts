@@ -142,7 +142,10 @@ export class Engine {
       case 'later':
         return ran(() => recordLater(at, run, later({ requires: how.requires ?? [], delaySeconds: retryAfterSeconds })))
       case 'handBack':
-        return (await requeueTasks(pool, { ...asArrays(token), outcome: 'handed_back', delays: null, errors: null })).length > 0
+        return (
+          (await requeueTasks(pool, { ...asArrays(token), outcome: 'handed_back', delays: null, errors: null }))
+            .length > 0
+        )
       case 'stop':
         return ran(() => recordCanceled(at, run))
     }

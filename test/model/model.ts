@@ -346,7 +346,7 @@ export class Model {
 
   #spreadRerun(id: number): void {
     for (const edge of this.#edges) {
-      if (edge.prerequisite === id && edge.when !== 'failed' && this.task(edge.dependent).state === 'succeeded')
+      if (edge.prerequisite === id && edge.when === 'succeeded' && this.task(edge.dependent).state === 'succeeded')
         this.#reruns.push(edge.dependent)
     }
   }

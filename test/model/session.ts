@@ -73,6 +73,15 @@ export class Session {
     return true
   }
 
+  /** Ends whatever is under way without regard to its outcome. */
+  async abandon(monitor: pg.Client): Promise<void> {
+    while (!this.#isDone) {
+      await monitor.query('select pg_cancel_backend($1)', [this.#pid])
+      await Promise.race([this.#pending, sleep(5)])
+    }
+    if (this.#isOpen) await this.end('rollback')
+  }
+
   async close(): Promise<void> {
     await this.client.end()
   }
