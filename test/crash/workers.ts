@@ -12,7 +12,9 @@ export const CRASH_TABLES = `
 `
 
 const writeEffect = (tx: Tx, task: string) =>
-  tx.query('insert into crash.effect (task, epoch, holder) select id, epoch, holder from millrace.live where id = $1', [task])
+  tx.query('insert into crash.effect (task, epoch, holder) select id, epoch, holder from millrace.live where id = $1', [
+    task,
+  ])
 
 export type Surroundings = {
   readonly pool: Pool
