@@ -94,6 +94,8 @@ test('work that obeys the stop is handed back, not failed', async () => {
   await dispatcher.line(new RegExp(`^begun ${id}$`))
   dispatcher.child.kill('SIGTERM')
   await dispatcher.line(new RegExp(`^told ${id} stopping$`))
+  await dispatcher.line(/^stopped$/)
+  dispatcher.child.kill('SIGTERM')
   expect(await dispatcher.exitCode).toBe(0)
   expect((await at.millrace.task(id)).state).toBe('ready')
 
