@@ -103,14 +103,16 @@ describe('a dispatcher frozen past its lease and then continued', () => {
   })
 })
 
-test('a callback that stands still for a whole lease is tried again, a bounded number of times', async () => {
+test('a callback that stood still for a whole lease counts as a transient error', async () => {
   await using at = await bench()
   await using dispatcher = await start(at, true)
-  const { id } = await at.millrace.add('crash.callback', {}, { maxAttempts: 2 })
+  const { id } = await at.millrace.add('crash.callback', {})
   await dispatcher.line(new RegExp(`^in callback ${id}$`))
-  await waitFor(async () => ((await at.millrace.task(id)).failures === 1 ? true : undefined))
-  await untilState(at.millrace, id, 'running')
+  const standing = `pg_stat_activity where datname = current_database() and state = 'idle in transaction'`
+  expect(await count(at.pool, standing)).toBe(1)
+  await waitFor(async () => ((await count(at.pool, standing)) === 0 ? true : undefined))
   dispatcher.child.kill('SIGUSR2')
   await untilState(at.millrace, id, 'succeeded')
+  expect((await at.millrace.task(id)).failures).toBe(1)
   await expectExactlyOnce(at.pool)
 })

@@ -40,6 +40,7 @@ async function underLoad(breakIt: (cluster: Cluster, pool: Pool) => Promise<void
   await untilFinished(pool)
   for (const dispatcher of dispatchers) {
     expect(dispatcher.stdout()).not.toMatch(/^error/m)
+    expect(dispatcher.stderr()).toBe('')
     expect(dispatcher.child.exitCode).toBeNull()
     dispatcher.child.kill('SIGTERM')
     expect(await dispatcher.exitCode).toBe(0)
