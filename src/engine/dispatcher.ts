@@ -59,6 +59,7 @@ export class DispatcherLoop implements Dispatcher {
   #isIdleListed = false
   #isRecovering = false
   #isStopping = false
+  #isOver = false
   #isLosing = false
   #isScheduled = false
   #isFilling = false
@@ -126,7 +127,7 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #turn(): void {
-    while (!this.#isLosing && !this.#isRecovering && this.#stepsUnderWay < MOST_STEPS_AT_ONCE) {
+    while (!this.#isOver && !this.#isLosing && !this.#isRecovering && this.#stepsUnderWay < MOST_STEPS_AT_ONCE) {
       const room = this.#room()
       if (this.#finished.length === 0 && (room <= 0 || this.#isDry)) break
       // With a step on its way, wait for a good batch; its answer comes back here anyway.
@@ -232,7 +233,9 @@ export class DispatcherLoop implements Dispatcher {
       onLog: (of, message, fields = {}) =>
         this.#options.onLog?.({ task: of.id, kind: of.worker.kind, message, fields }),
       onSuccess: (output, isUnchanged) => {
-        this.#finished.push({ run, output, isUnchanged })
+        // Handed back by `stop`: the result came too late.
+        if (this.#isOver) this.#resolve([run]).catch(() => {})
+        else this.#finished.push({ run, output, isUnchanged })
         this.#ended(run)
       },
       onRecorded: () => this.#ended(run),
@@ -282,6 +285,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#isRecovering = true
     for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
       await sleep(pauseMs * (0.5 + Math.random()))
+      if (this.#isOver) return
       if (this.#stepsUnderWay > 0) continue
       try {
         await reconcile(this.#parts.control, this.#lease.holder, (id, epoch) => this.#knows(id, epoch))
@@ -389,7 +393,9 @@ export class DispatcherLoop implements Dispatcher {
     const late = new Promise<void>((resolve) => timers.push(setTimeout(resolve, graceMs + 1000))) // a second to heed the signal
     await Promise.race([quiet, late])
     for (const timer of timers) clearTimeout(timer)
-    this.#handBack([...this.#running.values()])
+    this.#isOver = true
+    // Those of an earlier incarnation are not ours to give.
+    this.#handBack([...this.#running.values()].filter((run) => run.holder === this.#lease.holder))
     await Promise.all(this.#handingBack)
     await this.#listener?.close()
     await this.#lease.drop()

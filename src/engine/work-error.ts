@@ -1,4 +1,4 @@
-import { isConnectionLost, isRetryable } from '../db/index.ts'
+import { isConnectionLost, isRetryable, isStoodStill } from '../db/index.ts'
 import type { AnyWorker, Backoff, ErrorCategory } from './worker.ts'
 
 export type WorkErrorOptions = { readonly cause?: unknown; readonly retryAfterSeconds?: number }
@@ -43,7 +43,8 @@ export class AdvisoryError extends WorkError {
 export function toWorkError(worker: AnyWorker, thrown: unknown): WorkError {
   const own = worker.classify?.(thrown)
   if (thrown instanceof WorkError && (own === undefined || own === thrown.category)) return thrown
-  const category = own ?? (isRetryable(thrown) || isConnectionLost(thrown) ? 'transient' : 'permanent')
+  const passes = isRetryable(thrown) || isConnectionLost(thrown) || isStoodStill(thrown)
+  const category = own ?? (passes ? 'transient' : 'permanent')
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   const error = new WorkError(category, message, {
     cause: thrown,
