@@ -62,6 +62,7 @@ millrace.done (
   prior millrace.state
   failures smallint not null default 0
   deaths smallint not null default 0
+  is_rerun boolean not null default false
   cause text
   actor text
   error jsonb
@@ -158,13 +159,7 @@ millrace.live with (autovacuum_analyze_scale_factor=0, autovacuum_analyze_thresh
   cancel_actor text
   held_by text
   constraint live_pkey PRIMARY KEY (id)
-  constraint live_cancel_while_running CHECK (((cancel_cause IS NULL) OR (state = 'running'::millrace.state)))
-  constraint live_delayed_has_time CHECK (((state <> 'delayed'::millrace.state) OR (not_before IS NOT NULL)))
-  constraint live_gate_while_ready CHECK (((gate IS NULL) OR (state = 'ready'::millrace.state)))
-  constraint live_ready_is_met CHECK (((unmet = 0) OR (state = ANY (ARRAY['waiting'::millrace.state, 'running'::millrace.state, 'held'::millrace.state]))))
-  constraint live_running_iff_held CHECK (((state = 'running'::millrace.state) = (holder IS NOT NULL)))
-  constraint live_state CHECK ((state = ANY (ARRAY['waiting'::millrace.state, 'delayed'::millrace.state, 'ready'::millrace.state, 'running'::millrace.state, 'held'::millrace.state])))
-  constraint live_unmet_is_a_count CHECK ((unmet >= 0))
+  constraint live_shape CHECK (((state = ANY (ARRAY['waiting'::millrace.state, 'delayed'::millrace.state, 'ready'::millrace.state, 'running'::millrace.state, 'held'::millrace.state])) AND ((state = 'running'::millrace.state) = (holder IS NOT NULL)) AND (unmet >= 0) AND ((unmet = 0) OR (state = ANY (ARRAY['waiting'::millrace.state, 'running'::millrace.state, 'held'::millrace.state]))) AND ((gate IS NULL) OR (state = 'ready'::millrace.state))))
   CREATE INDEX live_canceling ON millrace.live USING btree (holder) WHERE (cancel_cause IS NOT NULL)
   CREATE INDEX live_due ON millrace.live USING btree (not_before) WHERE (state = 'delayed'::millrace.state)
   CREATE INDEX live_gated ON millrace.live USING btree (gate, priority, ready_order) WHERE ((state = 'ready'::millrace.state) AND (gate IS NOT NULL))
@@ -221,21 +216,23 @@ millrace.history (
 
 -- functions
 
-millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan da854ddb4e04
+millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan 78cc0df945f6
+millrace.add_plain(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_max_attempts smallint[], p_creator bigint, p_actor text) returns bigint[] plpgsql 9ee154b9e6f7
 millrace.begin_suspect(p_holder integer, p_id bigint, p_epoch integer) returns boolean plpgsql 2ec40b36d2f8
 millrace.block(p_dependents bigint[], p_counts integer[], p_cause text) returns void plpgsql d4950fb4b094
 millrace.cancel(p_ids bigint[], p_cause text, p_actor text) returns TABLE(id bigint, state millrace.state) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan caf9e5817c87
 millrace.canceling(p_holder integer) returns bigint[] sql 25e046b0d326
-millrace.claim(p_holder integer, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer) returns TABLE(id bigint, epoch integer, lane integer, priority integer, ready_order bigint, failures smallint, deaths smallint, scope text, key text, creator bigint, payload jsonb) plpgsql 14c1603c32d9
 millrace.complete(p_ids bigint[]) returns integer plpgsql b85b6397afb3
-millrace.conclude(p_ids bigint[], p_state millrace.state, p_cause text, p_culprits bigint[], p_actor text, p_error jsonb DEFAULT NULL::jsonb) returns integer plpgsql 24126a84a220
+millrace.conclude(p_ids bigint[], p_state millrace.state, p_cause text, p_culprits bigint[], p_actor text, p_error jsonb DEFAULT NULL::jsonb) returns integer plpgsql 82928926cd84
 millrace.doom(p_ids bigint[]) returns void plpgsql 93c97ba8131e
 millrace.expire(p_max_deaths integer DEFAULT 5) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan 1380c43efade
 millrace.fail(p_holder integer, p_ids bigint[], p_epochs integer[], p_state millrace.state, p_errors jsonb[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan 0e9e907d5d17
-millrace.finish(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[] DEFAULT NULL::jsonb[], p_unchanged bigint[] DEFAULT NULL::bigint[], OUT accepted bigint[], OUT claimable integer) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan a7675457872b
+millrace.finish(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[] DEFAULT NULL::jsonb[], p_unchanged bigint[] DEFAULT NULL::bigint[], OUT accepted bigint[], OUT claimable integer) returns record plpgsql a7675457872b
+millrace.finish_leased(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], OUT accepted bigint[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan da74a16c1716
 millrace.gate_ids(p_names text[], p_capacities integer[]) returns integer[] plpgsql 02a371b3b110
 millrace.heartbeat(p_holder integer, OUT is_alive boolean, OUT canceling bigint[]) returns record plpgsql eafd4fe4e2cc
 millrace.hold(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan 461aa4f5448f
+millrace.insist_read_committed() returns void plpgsql 62de52cfc4c3
 millrace.is_met(p_condition millrace.condition, p_state millrace.state) returns boolean sql immutable parallel safe 93c2000bf37f
 millrace.lane_ids(p_queues text[], p_kinds text[]) returns integer[] plpgsql 6ecce3edb11d
 millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
@@ -251,20 +248,19 @@ millrace.register(p_name text, p_lease_seconds double precision, p_lanes integer
 millrace.release(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan af7871f8501d
 millrace.request_cancel(p_ids bigint[], p_cause text, p_by bigint, p_actor text) returns void plpgsql 985eb1d06fd0
 millrace.requeue(p_holder integer, p_ids bigint[], p_epochs integer[], p_outcome text, p_delays double precision[], p_errors jsonb[], p_max_deaths integer DEFAULT 5) returns TABLE(id bigint, state millrace.state) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan 42fad516f7bd
-millrace.require(p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_holder integer DEFAULT NULL::integer, p_epoch integer DEFAULT NULL::integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan 3c7ffdd6042b
+millrace.require(p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_holder integer DEFAULT NULL::integer, p_epoch integer DEFAULT NULL::integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan 66a4a0312d04
 millrace.rerun_dependents(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 47f28c52497a
 millrace.retry(p_ids bigint[], p_name text, p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan b2aaa12666ba
 millrace.set_idle(p_holder integer, p_lanes integer[], p_is_idle boolean) returns void plpgsql b12e0b4f5b2b
-millrace.settle(p_ids bigint[], p_state millrace.state) returns integer plpgsql 26f77349c21f
+millrace.settle(p_ids bigint[], p_state millrace.state) returns integer plpgsql 4c4096c074c2
 millrace.skip(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan 690f9bcb6370
 millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 8383934b3fac
-millrace.spread_rerun(p_ids bigint[]) returns void sql 51f24c5d308d
-millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean) returns TABLE(id bigint, epoch integer, lane integer, priority integer, ready_order bigint, failures smallint, deaths smallint, scope text, key text, creator bigint, payload jsonb, accepted bigint[], is_alive boolean, has_effects boolean, due_seconds double precision) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan 48fda8df7552
+millrace.spread_rerun(p_ids bigint[]) returns void sql 3e4ae1e202bd
+millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean) returns TABLE(id bigint, epoch integer, lane integer, priority integer, ready_order bigint, failures smallint, deaths smallint, scope text, key text, creator bigint, payload jsonb, accepted bigint[], is_alive boolean, has_effects boolean, due_seconds double precision) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan 4241eecb8a41
 millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, jit=off, plan_cache_mode=force_generic_plan c7084c914cb7
 millrace.supersede(p_ids bigint[]) returns integer plpgsql 0ecdc3a6af16
-millrace.to_gates(p_gates jsonb) returns integer[] sql immutable 8fd909355464
 millrace.unblock(p_dependents bigint[], p_counts integer[]) returns integer plpgsql 569f43b375d2
-millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 9fc1c0b5461b
+millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql dc229449b61b
 millrace.unregister(p_holder integer) returns void plpgsql 855cc61f0f11
 millrace.verify() returns TABLE(task bigint, problem text) plpgsql b5f535aad1f3
 millrace.wake() returns void plpgsql cf8aabd6fab8

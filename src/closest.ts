@@ -5,9 +5,9 @@ export function closest(word: string, known: readonly string[]): string | undefi
 
 function distance(from: string, to: string): number {
   let above = Array.from({ length: to.length + 1 }, (_, column) => column)
-  for (const [row, letter] of [...from].entries()) {
+  for (const [row, letter] of from.split('').entries()) {
     const line = [row + 1]
-    for (const [column, other] of [...to].entries()) {
+    for (const [column, other] of to.split('').entries()) {
       const changed = (above[column] ?? 0) + (letter === other ? 0 : 1)
       line.push(Math.min(changed, (above[column + 1] ?? 0) + 1, (line[column] ?? 0) + 1))
     }

@@ -14,5 +14,5 @@ export async function waitFor<T>(look: () => Promise<T | undefined> | T | undefi
     const found = await look()
     if (found !== undefined) return found
   }
-  throw new Error(`what was waited for did not come: ${look}`)
+  throw new Error(`what was waited for did not come: ${String(look)}`)
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
 import type { Owner } from '../src/db/embedded-owner.ts'
 
 export type Program = AsyncDisposable & {
@@ -64,6 +65,12 @@ export function runProgram(file: string, options: ProgramOptions = {}): Program 
         fail(`the program ended with ${code}`)
       })
     })
+  const end = async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+    await exitCode
+  }
+  // Also after a test that ran out of time, which leaves its `await using` undone.
+  onTestFinished(end)
   return {
     child,
     pid: child.pid ?? 0,
@@ -71,9 +78,6 @@ export function runProgram(file: string, options: ProgramOptions = {}): Program 
     stderr: () => stderr,
     line,
     exitCode,
-    async [Symbol.asyncDispose]() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
-      await exitCode
-    },
+    [Symbol.asyncDispose]: end,
   }
 }

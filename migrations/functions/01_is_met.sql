@@ -8,3 +8,14 @@ language sql immutable parallel safe as $$
     else true
   end
 $$;
+
+-- The protocols here take a lock and read in the next statement what became true while they waited for it. Under a
+-- stricter isolation that statement would see the past.
+create function millrace.insist_read_committed() returns void
+language plpgsql as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'the engine works in READ COMMITTED transactions, and this one is %', upper(current_setting('transaction_isolation'))
+      using errcode = 'MR005', hint = 'Begin the transaction with ISOLATION LEVEL READ COMMITTED.';
+  end if;
+end $$;

@@ -19,7 +19,7 @@ declare
   v_old        bigint[];
   v_unmet      int[];
   v_supersedes boolean[];
-  v_gates      jsonb[];
+  v_gates      text[];
   v_outside    bigint[];
   v_doomed     bigint[];
   v_culprits   bigint[];
@@ -27,6 +27,13 @@ declare
   v_claimable  int;
   v_row        record;
 begin
+  if num_nulls(
+    p_keys, p_not_before, p_delays, p_held_by, p_edge_items, p_cancel_items, p_gate_items, array_position(p_lanes, null)
+  ) = 8 then
+    ids := millrace.add_plain(p_lanes, p_scopes, p_payloads, p_priorities, p_max_attempts, p_creator, p_actor);
+    perform millrace.wake();
+    return;
+  end if;
   v_ids := array(select nextval('millrace.task_id') from generate_series(1, v_count));
 
   if p_cancel_items is not null then
@@ -36,9 +43,9 @@ begin
     end loop;
   end if;
   if p_gate_items is not null then
-    v_gates := array_fill(null::jsonb, array[v_count]);
+    v_gates := array_fill(null::text, array[v_count]);
     for v_row in
-      select x.item, to_jsonb(array_agg(distinct x.gate order by x.gate)) as gates
+      select x.item, array_agg(distinct x.gate order by x.gate)::text as gates
       from unnest(p_gate_items, p_gates) x(item, gate) group by x.item
     loop
       v_gates[v_row.item] := v_row.gates;
@@ -48,14 +55,14 @@ begin
   if p_keys is null then
     insert into millrace.task (id, creator, lane, priority, max_attempts, supersedes, gates, scope, actor, payload)
     select x.id, p_creator, x.lane, coalesce(x.priority, 0), coalesce(x.max_attempts, 20), coalesce(x.supersedes, false),
-      millrace.to_gates(x.gates), x.scope, p_actor, x.payload
+      x.gates::int[], x.scope, p_actor, x.payload
     from unnest(v_ids, p_lanes, p_priorities, p_max_attempts, v_supersedes, v_gates, p_scopes, p_payloads)
       x(id, lane, priority, max_attempts, supersedes, gates, scope, payload);
   else
     -- In the order of their keys, so that two calls with the same keys do not wait for each other crosswise.
     insert into millrace.task (id, creator, lane, priority, max_attempts, supersedes, gates, scope, key, actor, payload)
     select x.id, p_creator, x.lane, coalesce(x.priority, 0), coalesce(x.max_attempts, 20), coalesce(x.supersedes, false),
-      millrace.to_gates(x.gates), x.scope, x.key, p_actor, x.payload
+      x.gates::int[], x.scope, x.key, p_actor, x.payload
     from unnest(v_ids, p_lanes, p_priorities, p_max_attempts, v_supersedes, v_gates, p_scopes, p_keys, p_payloads)
       x(id, lane, priority, max_attempts, supersedes, gates, scope, key, payload)
     order by x.scope, x.key
@@ -145,7 +152,7 @@ begin
       case when x.is_plain then clock_timestamp() end,
       x.not_before, x.unmet, x.lane, coalesce(x.priority, 0),
       case when x.held_by is not null then 'held' when x.is_plain then 'ready' else 'waiting' end::millrace.state,
-      coalesce(x.max_attempts, 20), coalesce(x.supersedes, false), millrace.to_gates(x.gates), x.held_by
+      coalesce(x.max_attempts, 20), coalesce(x.supersedes, false), x.gates::int[], x.held_by
     from (
       select y.id, y.lane, y.priority, y.unmet, y.max_attempts, y.supersedes, y.gates, y.held_by, y.old,
         coalesce(y.not_before, clock_timestamp() + make_interval(secs => y.delay)) as not_before,
@@ -173,10 +180,30 @@ begin
   existing := v_old;
 end $$;
 
-create function millrace.to_gates(p_gates jsonb) returns int[]
-language sql immutable as $$
-  select case when p_gates is null then null else array(select x::int from jsonb_array_elements_text(p_gates) x) end
-$$;
+-- Adds tasks that can start at once: one statement.
+create function millrace.add_plain(
+  p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities int[], p_max_attempts smallint[], p_creator bigint, p_actor text
+) returns bigint[]
+language plpgsql as $$
+declare
+  v_ids bigint[];
+begin
+  with item as materialized (
+    select nextval('millrace.task_id') as id, x.lane, coalesce(x.priority, 0) as priority, coalesce(x.max_attempts, 20) as max_attempts,
+      x.scope, x.payload
+    from unnest(p_lanes, p_scopes, p_payloads, p_priorities, p_max_attempts) x(lane, scope, payload, priority, max_attempts)
+  ),
+  asked as (
+    insert into millrace.task (id, creator, lane, priority, max_attempts, scope, actor, payload)
+    select i.id, p_creator, i.lane, i.priority, i.max_attempts, i.scope, p_actor, i.payload from item i
+  ),
+  born as (
+    insert into millrace.live (id, ready_order, ready_at, lane, priority, state, max_attempts)
+    select i.id, nextval('millrace.ready_order'), clock_timestamp(), i.lane, i.priority, 'ready', i.max_attempts from item i
+  )
+  select array_agg(i.id) into v_ids from item i;
+  return v_ids;
+end $$;
 
 -- Numbers for the named gates, made where they are new. A limit's capacity is what was last asked for.
 create function millrace.gate_ids(p_names text[], p_capacities int[]) returns int[]

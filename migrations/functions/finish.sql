@@ -47,3 +47,17 @@ begin
   end if;
   claimable := millrace.settle(accepted, 'succeeded');
 end $$;
+
+-- `finish` for one task in a transaction of its own worker's callbacks.
+create function millrace.finish_leased(
+  p_holder int, p_ids bigint[], p_epochs int[], p_outputs jsonb[], p_unchanged bigint[], out accepted bigint[]
+)
+language plpgsql as $$
+declare
+  v_claimable int;
+begin
+  select f.accepted, f.claimable into accepted, v_claimable
+  from millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged) f;
+  if exists (select 1 from millrace.effect) then v_claimable := v_claimable + millrace.pump(); end if;
+  if v_claimable > 0 then perform millrace.wake(); end if;
+end $$;

@@ -14,6 +14,7 @@ declare
   v_state millrace.state;
   v_added int;
 begin
+  perform millrace.insist_read_committed();
   if p_dependent = any(p_prerequisites) then
     raise exception 'task % would wait for itself', p_dependent
       using errcode = 'MR001', detail = jsonb_build_object('path', array[p_dependent::text, p_dependent::text])::text;

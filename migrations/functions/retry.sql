@@ -29,6 +29,7 @@ declare
   v_all  bigint[];
   v_free bigint[];
 begin
+  perform millrace.insist_read_committed();
   with recursive revived (id) as (
     select x from unnest(p_ids) x
     union
@@ -73,7 +74,7 @@ begin
     from gone g
   )
   insert into millrace.live (id, lane, priority, epoch, state, max_attempts, supersedes, gates, is_rerun)
-  select t.id, t.lane, t.priority, g.epoch, 'waiting', t.max_attempts, t.supersedes, t.gates, g.id = any(p_ids) and p_name = 'rerun'
+  select t.id, t.lane, t.priority, g.epoch, 'waiting', t.max_attempts, t.supersedes, t.gates, g.is_rerun or g.id = any(p_ids) and p_name = 'rerun'
   from gone g join millrace.task t on t.id = g.id;
 
   with counted as (
@@ -132,13 +133,14 @@ begin
   where l.id = x.id;
 end $$;
 
--- Puts the succeeded dependents of tasks that have succeeded again on the list to be run again.
+-- Puts the succeeded dependents of tasks that have succeeded again on the list to be run again. Those that only wait for
+-- an end (finished, failed) do not build on the result: for them it was a matter of order, and that was kept.
 create function millrace.spread_rerun(p_ids bigint[]) returns void
 language sql as $$
   insert into millrace.effect (kind, ref, culprit)
   select 'rerun', e.dependent, e.prerequisite
   from millrace.edge e join millrace.done d on d.id = e.dependent
-  where e.prerequisite = any(p_ids) and e.condition in ('succeeded', 'finished') and d.state = 'succeeded'
+  where e.prerequisite = any(p_ids) and e.condition = 'succeeded' and d.state = 'succeeded'
 $$;
 
 -- Runs succeeded tasks again because a requirement of theirs has. This one part of the pump waits for locks: it is rare,

@@ -13,28 +13,35 @@ declare
   v_counts        int[];
   v_claimable     int := 0;
 begin
+  perform millrace.insist_read_committed();
   select array_agg(e.prerequisite), array_agg(e.dependent), array_agg(e.condition)
   into v_prerequisites, v_dependents, v_conditions
   from millrace.edge e
   where e.prerequisite = any(p_ids);
   if v_dependents is null then return 0; end if;
 
-  select array_agg(s.dependent), array_agg(s.n) into v_met, v_counts
-  from (
-    select x.dependent, count(*)::int as n
-    from unnest(v_dependents, v_conditions) x(dependent, condition)
-    where millrace.is_met(x.condition, p_state)
-    group by x.dependent
-  ) s;
-  if v_met is not null then
-    v_claimable := millrace.unblock(v_met, v_counts);
+  if cardinality(v_dependents) = 1 and millrace.is_met(v_conditions[1], p_state) then
+    v_claimable := millrace.unblock(v_dependents, array[1]);
+  else
+    select array_agg(s.dependent), array_agg(s.n) into v_met, v_counts
+    from (
+      select x.dependent, count(*)::int as n
+      from unnest(v_dependents, v_conditions) x(dependent, condition)
+      where millrace.is_met(x.condition, p_state)
+      group by x.dependent
+    ) s;
+    if v_met is not null then
+      v_claimable := millrace.unblock(v_met, v_counts);
+    end if;
   end if;
 
-  insert into millrace.effect (kind, ref, culprit)
-  select 'skip', x.dependent, x.prerequisite
-  from unnest(v_prerequisites, v_dependents, v_conditions) x(prerequisite, dependent, condition)
-  where not millrace.is_met(x.condition, p_state)
-    and (select l.id from millrace.live l where l.id = x.dependent) is not null;
+  if p_state <> 'succeeded' or 'failed' = any(v_conditions) then
+    insert into millrace.effect (kind, ref, culprit)
+    select 'skip', x.dependent, x.prerequisite
+    from unnest(v_prerequisites, v_dependents, v_conditions) x(prerequisite, dependent, condition)
+    where not millrace.is_met(x.condition, p_state)
+      and (select l.id from millrace.live l where l.id = x.dependent) is not null;
+  end if;
 
   if 'ended' = any(v_conditions) then
     delete from millrace.edge e where e.prerequisite = any(p_ids) and e.condition = 'ended';

@@ -1,6 +1,13 @@
--- The dispatcher's round trip: record successes, apply what is pending, claim again; one commit. The last row answers
--- which successes were taken and when to look again; the rows before it are the tasks claimed. p_idle says that the
--- dispatcher has room and found nothing (true), or has more than it can take (false); null leaves that as it was.
+-- The dispatcher's round trip: record successes, apply what is pending, lease up to p_limit ready tasks of the lanes, most
+-- urgent first, then first ready; one commit. Tasks come first; the last row, without an id, answers which successes were
+-- taken and when to look again.
+--
+-- (p_from_priority[i], p_from_order[i]) says how far the dispatcher has claimed lane i already, so that the scan does not
+-- walk again over index entries of tasks that are gone but not vacuumed. What commits late, or is more urgent, lies before
+-- the mark: the dispatcher looks from the start every so often.
+--
+-- p_idle says that the dispatcher has room and found nothing (true), or has more than it can take (false); null leaves
+-- that as it was.
 create function millrace.step(
   p_holder int, p_ids bigint[], p_epochs int[], p_outputs jsonb[], p_unchanged bigint[],
   p_lanes int[], p_from_priority int[], p_from_order bigint[], p_limit int, p_idle boolean default null
@@ -13,21 +20,81 @@ returns table (
 language plpgsql as $$
 #variable_conflict use_column
 declare
-  v_accepted  bigint[] := '{}';
-  v_claimable int := 0;
-  v_claimed   int := 0;
+  v_accepted    bigint[] := '{}';
+  v_claimable   int := 0;
+  v_claimed     int := 0;
+  v_is_alive    boolean;
+  v_has_effects boolean;
+  v_due         timestamptz;
 begin
   if p_idle is not null then perform millrace.set_idle(p_holder, p_lanes, p_idle); end if;
   if cardinality(p_ids) > 0 then
     select f.accepted, f.claimable into v_accepted, v_claimable
     from millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged) f;
   end if;
-  v_claimable := v_claimable + millrace.move_due();
-  if exists (select 1 from millrace.effect) then v_claimable := v_claimable + millrace.pump(); end if;
-  if p_limit > 0 then
-    return query
-    select c.*, null::bigint[], null::boolean, null::boolean, null::float8
-    from millrace.claim(p_holder, p_lanes, p_from_priority, p_from_order, p_limit) c;
+  select
+    -- A dispatcher whose lease ran out may not know it yet.
+    coalesce((select d.dead_at is null from millrace.dispatcher d where d.id = p_holder), false),
+    exists (select 1 from millrace.effect),
+    (select l.not_before from millrace.live l where l.state = 'delayed' order by l.not_before limit 1)
+  into v_is_alive, v_has_effects, v_due;
+  if v_due <= clock_timestamp() then
+    v_claimable := v_claimable + millrace.move_due();
+    v_has_effects := true;
+  end if;
+  if v_has_effects then
+    v_claimable := v_claimable + millrace.pump();
+    v_has_effects := exists (select 1 from millrace.effect);
+  end if;
+  if p_limit > 0 and v_is_alive then
+    if cardinality(p_lanes) = 1 then
+      return query
+      with leased as (
+        update millrace.live l
+        set state = 'running', holder = p_holder, epoch = l.epoch + 1, started_at = clock_timestamp()
+        where l.ctid = any(array(
+          select r.ctid
+          from millrace.live r
+          where r.state = 'ready' and r.gate is null and r.lane = p_lanes[1]
+            and (r.priority, r.ready_order) > (p_from_priority[1], p_from_order[1])
+          order by r.priority, r.ready_order
+          limit p_limit
+          for no key update skip locked
+        ))
+        returning l.id, l.epoch, l.lane, l.priority, l.ready_order, l.failures, l.deaths
+      )
+      select u.id, u.epoch, u.lane, u.priority, u.ready_order, u.failures, u.deaths, t.scope, t.key, t.creator, t.payload,
+        null::bigint[], null::boolean, null::boolean, null::float8
+      from leased u join millrace.task t on t.id = u.id
+      order by u.priority, u.ready_order;
+    else
+      return query
+      with next as materialized (
+        select r.tid
+        from unnest(p_lanes, p_from_priority, p_from_order) m(lane, from_priority, from_order)
+          cross join lateral (
+            select l.ctid as tid, l.priority, l.ready_order
+            from millrace.live l
+            where l.state = 'ready' and l.gate is null and l.lane = m.lane
+              and (l.priority, l.ready_order) > (m.from_priority, m.from_order)
+            order by l.priority, l.ready_order
+            limit p_limit
+            for no key update skip locked
+          ) r
+        order by r.priority, r.ready_order
+        limit p_limit
+      ),
+      leased as (
+        update millrace.live l
+        set state = 'running', holder = p_holder, epoch = l.epoch + 1, started_at = clock_timestamp()
+        where l.ctid = any(array(select n.tid from next n))
+        returning l.id, l.epoch, l.lane, l.priority, l.ready_order, l.failures, l.deaths
+      )
+      select u.id, u.epoch, u.lane, u.priority, u.ready_order, u.failures, u.deaths, t.scope, t.key, t.creator, t.payload,
+        null::bigint[], null::boolean, null::boolean, null::float8
+      from leased u join millrace.task t on t.id = u.id
+      order by u.priority, u.ready_order;
+    end if;
     get diagnostics v_claimed = row_count;
   end if;
   -- The caller took what it can. Others are woken only for what it had no room for, or does not know.
@@ -36,16 +103,12 @@ begin
   ) then
     perform pg_notify('millrace', '');
   end if;
-  return query
-  select null::bigint, null::int, null::int, null::int, null::bigint, null::smallint, null::smallint,
-    null::text, null::text, null::bigint, null::jsonb,
-    v_accepted,
-    exists (select 1 from millrace.dispatcher d where d.id = p_holder and d.dead_at is null),
-    exists (select 1 from millrace.effect),
-    (
-      select extract(epoch from l.not_before - clock_timestamp())::float8
-      from millrace.live l where l.state = 'delayed' order by l.not_before limit 1
-    );
+  id := null;
+  accepted := v_accepted;
+  is_alive := v_is_alive;
+  has_effects := v_has_effects;
+  due_seconds := extract(epoch from v_due - clock_timestamp());
+  return next;
 end $$;
 
 -- Moves delayed tasks whose time has come. Answers how many can be claimed.

@@ -6,7 +6,7 @@ export type SignInLink = {
   /** The secret stands after the #, which browsers do not send: it reaches no log on the way. */
   readonly url: string
   /** Says whether `secret` opens the door, and closes it behind: a second use and a late one are refused. */
-  redeem(secret: string, now?: number): boolean
+  readonly redeem: (secret: string, now?: number) => boolean
 }
 
 /** A link that signs one person in as the administrator, once, within 15 minutes. Only a hash of its secret is kept. */

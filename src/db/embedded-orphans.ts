@@ -1,20 +1,29 @@
 // A server outlives a parent that was killed, and its backends outlive a postmaster that was killed. Either
 // keeps a new server off the cluster, so the next start ends them: whatever was committed is on disk. All
 // processes of a server have the cluster as their working directory, which tells them from a stranger that
-// was given the same process id.
+// was given the same process id. A server also carries its holder on its command line: one whose holder
+// lives is no orphan, even when the lock file was removed.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DataDirectoryInUse } from './embedded-errors.ts'
+import { isAlive, type ProcessIdentity, thisProcess } from './process-identity.ts'
 
+const HOLDER = 'millrace.holder'
 const FAST_MS = 10_000 // a shutdown checkpoint on a slow disk
 const IMMEDIATE_MS = 5_000
 
-/** Ends every process that works on the cluster and removes lock files that would name none of them. */
+/**
+ * Ends every process that works on the cluster and removes lock files that would name none of them. Throws
+ * `DataDirectoryInUse` when the server's holder is another live process.
+ */
 export async function stopOrphans(cluster: string): Promise<void> {
   const postmaster = readPostmasterPid(cluster)
   if (postmaster !== undefined && isServerOf(cluster, postmaster)) {
+    const holder = holderOf(postmaster)
+    if (holder && holder.pid !== process.pid && isAlive(holder)) throw new DataDirectoryInUse(cluster, holder.pid)
     signal([postmaster], 'SIGINT')
     await waitUntil(() => !isServerOf(cluster, postmaster), FAST_MS)
   }
@@ -43,6 +52,22 @@ function readPostmasterPid(cluster: string): number | undefined {
   }
 }
 
+/** The setting by which a server names the process that holds it. */
+export function holderSetting(): string {
+  const { pid, startedAt } = thisProcess()
+  return `${HOLDER}=${pid}/${startedAt}`
+}
+
+function holderOf(postmaster: number): ProcessIdentity | undefined {
+  const found = new RegExp(`${HOLDER}=(\\d+)/([^\\s\\0]+)`).exec(commandOf(postmaster))
+  return found ? { pid: Number(found[1]), startedAt: found[2] ?? '' } : undefined
+}
+
+function commandOf(pid: number): string {
+  if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  return execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+}
+
 function processesOf(cluster: string): number[] {
   if (process.platform !== 'linux') {
     const postmaster = readPostmasterPid(cluster)
@@ -59,7 +84,7 @@ function isServerOf(cluster: string, pid: number): boolean {
       const isPostgres = readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres')
       return isPostgres && readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster)
     }
-    return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).includes(cluster)
+    return commandOf(pid).includes(cluster)
   } catch {
     return false
   }

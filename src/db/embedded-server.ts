@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lastLines, type Place, SERVER_ENV } from './embedded-cluster.ts'
 import { EmbeddedUnusable } from './embedded-errors.ts'
-import { endAll } from './embedded-orphans.ts'
+import { endAll, holderSetting } from './embedded-orphans.ts'
 
 const READY_MS = 120_000 // replaying the log of a long outage takes its time
 const FAST_MS = 30_000
@@ -27,7 +27,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const settings = Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const child = spawn(
     join(options.native, 'bin', 'postgres'),
-    ['-D', options.place.cluster, '-k', options.socketDir, '-c', 'listen_addresses=', ...settings],
+    [
+      '-D',
+      options.place.cluster,
+      '-k',
+      options.socketDir,
+      '-c',
+      'listen_addresses=',
+      '-c',
+      holderSetting(),
+      ...settings,
+    ],
     // In a session of its own: Ctrl-C in the terminal reaches the parent alone, which drains before it
     // stops the database.
     { cwd: '/', env: SERVER_ENV, stdio: ['ignore', log, log], detached: true, ...options.place.owner },

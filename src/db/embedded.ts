@@ -17,7 +17,7 @@ export type EmbeddedOptions = {
   /** False only for tests: a crash of the machine may then lose or damage everything. */
   durable?: boolean
   maxConnections?: number
-  /** Told of each death and restart of the server. */
+  /** Told of each death and restart of the server, and of a cluster that lives elsewhere. */
   onEvent?: (message: string) => void
   /** Where the cluster goes when root's data directory cannot be entered by others. */
   systemDir?: string
@@ -49,6 +49,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const dataDir = resolve(options.dataDir)
   await mkdir(dataDir, { recursive: true, mode: isRoot() ? 0o711 : 0o700 })
   const lock = await lockDataDirectory(join(dataDir, `${CLUSTER}.lock`))
+  const onEvent = options.onEvent ?? (() => {})
   let socketDir: string | undefined
   let supervisor: Supervisor | undefined
   const stop = async () => {
@@ -58,13 +59,14 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
   try {
     const place = await placeCluster({ dataDir, systemDir: options.systemDir ?? '/var/lib/millrace' })
+    if (place.home !== dataDir) onEvent(`only root may enter ${dataDir}: the database is kept in ${place.cluster}`)
     const native = await prepareBinaries(place.home, place.owner, options.binaries ?? packagedBinaries())
     await stopOrphans(place.cluster)
     await initCluster(place, native, options.durable ?? true)
     socketDir = await chooseSocketDir(place)
     const logFile = join(dataDir, `${CLUSTER}.log`)
     const serverOptions = { place, native, logFile, socketDir, settings: settingsOf(options) }
-    supervisor = await supervise(serverOptions, options.onEvent ?? (() => {}))
+    supervisor = await supervise(serverOptions, onEvent)
     await createDatabase(urlOf(socketDir, 'postgres'))
     return embedded(urlOf(socketDir, 'millrace'), place.cluster, supervisor, stop)
   } catch (error) {

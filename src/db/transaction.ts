@@ -52,7 +52,7 @@ async function attempt<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise
   client.on('error', ignore)
   let broken: Error | undefined
   try {
-    await client.query('begin')
+    await client.query('begin isolation level read committed')
     const result = await body(client)
     await client.query('commit')
     return result

@@ -21,61 +21,62 @@ export type ActOptions = {
 type Refs = TaskRef | readonly TaskRef[]
 
 /** Cancels: what does not run ends at once; what runs is asked to stop, and is canceled once it has. */
-export async function cancel(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
-  await act(pool, refs, options, 'be canceled', async (db, ids, record) =>
-    (await cancelTasks(db, { ids, ...record })).map((row) => row.id),
-  )
+export function cancel(pool: Pool, refs: Refs, options?: ActOptions): Promise<void> {
+  return act(pool, refs, options, {
+    participle: 'canceled',
+    verb: async (db, ids, record) => (await cancelTasks(db, { ids, ...record })).map((row) => row.id),
+  })
 }
 
 /** Asks again for what failed, was canceled or skipped, and revives what was skipped because of it. */
-export async function retry(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
-  await act(
-    pool,
-    refs,
-    options,
-    'be retried',
-    async (db, ids, record) => (await retryTasks(db, { ids, name: 'retried', ...record })).ids,
-  )
+export function retry(pool: Pool, refs: Refs, options?: ActOptions): Promise<void> {
+  return act(pool, refs, options, {
+    participle: 'retried',
+    verb: async (db, ids, record) => (await retryTasks(db, { ids, name: 'retried', ...record })).ids,
+  })
 }
 
 /** Runs again what succeeded; what depends on it runs again after it, unless its worker answers "unchanged". */
-export async function rerun(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
-  await act(
-    pool,
-    refs,
-    options,
-    'be run again',
-    async (db, ids, record) => (await retryTasks(db, { ids, name: 'rerun', ...record })).ids,
-  )
+export function rerun(pool: Pool, refs: Refs, options?: ActOptions): Promise<void> {
+  return act(pool, refs, options, {
+    participle: 'run again',
+    verb: async (db, ids, record) => (await retryTasks(db, { ids, name: 'rerun', ...record })).ids,
+  })
 }
 
 /** Stops tasks that have not started from starting. */
-export async function hold(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
-  await act(pool, refs, options, 'be held', async (db, ids, record) => (await holdTasks(db, { ids, ...record })).ids)
+export function hold(pool: Pool, refs: Refs, options?: ActOptions): Promise<void> {
+  return act(pool, refs, options, {
+    participle: 'held',
+    verb: async (db, ids, record) => (await holdTasks(db, { ids, ...record })).ids,
+  })
 }
 
 /** Lets held tasks go on. */
-export async function release(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
-  await act(
-    pool,
-    refs,
-    options,
-    'be released',
-    async (db, ids, record) => (await releaseTasks(db, { ids, ...record })).ids,
-  )
+export function release(pool: Pool, refs: Refs, options?: ActOptions): Promise<void> {
+  return act(pool, refs, options, {
+    participle: 'released',
+    verb: async (db, ids, record) => (await releaseTasks(db, { ids, ...record })).ids,
+  })
 }
 
 /** Skips tasks that do not run: they, and what depends on their success, will not. */
-export async function skip(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
-  await act(pool, refs, options, 'be skipped', async (db, ids, record) => (await skipTasks(db, { ids, ...record })).ids)
+export function skip(pool: Pool, refs: Refs, options?: ActOptions): Promise<void> {
+  return act(pool, refs, options, {
+    participle: 'skipped',
+    verb: async (db, ids, record) => (await skipTasks(db, { ids, ...record })).ids,
+  })
 }
 
 /** Marks a task that does not run as succeeded by hand, and revives what was skipped because of it. */
-export async function succeed(pool: Pool, refs: Refs, options: ActOptions = {}): Promise<void> {
-  await act(pool, refs, options, 'be marked as succeeded', async (db, ids, record) => {
-    const done: TaskId[] = []
-    for (const id of ids) if ((await succeedTask(db, { id, ...record })).done) done.push(id)
-    return done
+export function succeed(pool: Pool, refs: Refs, options?: ActOptions): Promise<void> {
+  return act(pool, refs, options, {
+    participle: 'marked as succeeded',
+    verb: async (db, ids, record) => {
+      const done: TaskId[] = []
+      for (const id of ids) if ((await succeedTask(db, { id, ...record })).done) done.push(id)
+      return done
+    },
   })
 }
 
@@ -98,19 +99,24 @@ export async function rerunAll(pool: Pool, kind: string, options: RerunAllOption
 }
 
 type Record = { cause: string | null; actor: string | null }
-type Verb = (db: Db, ids: TaskId[], record: Record) => Promise<readonly TaskId[]>
+type Action = {
+  /** As in "the task cannot be …". */
+  readonly participle: string
+  /** Answers the ids it took. */
+  readonly verb: (db: Db, ids: TaskId[], record: Record) => Promise<readonly TaskId[]>
+}
 
-async function act(pool: Pool, refs: Refs, options: ActOptions, what: string, verb: Verb): Promise<void> {
+async function act(pool: Pool, refs: Refs, options: ActOptions | undefined, action: Action): Promise<void> {
   const list = Array.isArray(refs) ? (refs as readonly TaskRef[]) : [refs as TaskRef]
   if (list.length === 0) return
-  await within(pool, options, async (db) => {
+  await within(pool, options ?? {}, async (db) => {
     const ids: TaskId[] = []
     for (const ref of list) ids.push(typeof ref === 'string' ? toTaskId(ref) : (await read(db, ref)).id)
-    const taken = new Set(await translated(() => verb(db, ids, recordOf(options))))
+    const taken = new Set(await translated(() => action.verb(db, ids, recordOf(options ?? {}))))
     const refused = ids.find((id) => !taken.has(id))
     if (refused === undefined) return
     const { state } = await read(db, refused)
-    throw new StateRefused(refused, state, `task ${refused} is ${state} and cannot ${what}`)
+    throw new StateRefused(refused, state, `task ${refused} is ${state} and cannot be ${action.participle}`)
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { CycleRefused, InvalidOption, InvalidPayload, TaskNotFound, translated } from './errors.ts'
 import type { Names } from './names.ts'
+import { isStorable } from './output.ts'
 import { parse } from './schema.ts'
 import type { Condition, TaskId } from './task.ts'
 import { addTasks } from './tasks.sql.ts'
@@ -103,9 +104,8 @@ function toPayload(item: AddItem, position: number, count: number, names: Names)
   if (worker !== undefined) parse(worker.payload, item.payload, worker.kind, where)
   const text = toJson(item.payload, worker?.kind ?? String(item.worker ?? 'milestone'), where)
   if (text === undefined) return null
-  // PostgreSQL's JSON cannot hold U+0000 nor half a surrogate pair; JSON.stringify writes both as escapes.
-  if (/\\u(0000|d[89a-f][0-9a-f]{2})/.test(text) && /(^|[^\\])(\\\\)*\\u(0000|d[89a-f])/.test(text)) {
-    const kind = worker?.kind ?? String(item.worker ?? 'milestone')
+  if (!isStorable(text)) {
+    const kind = worker?.kind ?? (typeof item.worker === 'string' ? item.worker : 'milestone')
     throw new InvalidPayload(kind, where, [
       { path: '', message: 'contains a character that cannot be stored (U+0000 or half a surrogate pair)' },
     ])

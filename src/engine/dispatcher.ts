@@ -1,10 +1,12 @@
 // The dispatcher claims tasks in batches, performs them, and hands successes back with its next claim: one round trip
 // and one commit for both. While a step is under way finished tasks gather for the next, so batches grow with the load
 // by themselves and an idle dispatcher answers at once.
-import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isConnectionLost, isRetryable, type Listener, type Pool } from '../db/index.ts'
-import { beginSuspect, canceling, expire, heartbeat, register, step, unregister } from './dispatchers.sql.ts'
-import { InvalidOption, LeaseLost } from './errors.ts'
+import { type DispatchOptions, type Settings, toSettings } from './dispatch-options.ts'
+import { beginSuspect, step } from './dispatchers.sql.ts'
+import { InvalidOption } from './errors.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
 import type { Names } from './names.ts'
 import { Pace } from './pace.ts'
 import { perform } from './perform.ts'
@@ -12,33 +14,6 @@ import { reconcile, resolveRefused } from './reconcile.ts'
 import { type ClaimedRow, Run } from './run.ts'
 import { requeueTasks } from './tasks.sql.ts'
 import type { AnyWorker } from './worker.ts'
-
-export type DispatchOptions = {
-  /** Tasks performed at once. Default: 10. */
-  readonly concurrency?: number
-  /** Queues to take tasks from. Default: each worker's own. */
-  readonly queues?: readonly string[]
-  /** How long a silent dispatcher keeps its tasks. Default: 30. */
-  readonly leaseSeconds?: number
-  /** Tasks claimed beyond the free places, at most, while they are short. Default: 500. */
-  readonly prefetch?: number
-  /** Deaths of a dispatcher after which a task that ran there fails. Default: 5. */
-  readonly maxDeaths?: number
-  /** How long `stop` waits for running tasks before it hands them back. Default: 30. */
-  readonly stopSeconds?: number
-  /** Shown in the list of dispatchers. Default: host and process. */
-  readonly name?: string
-  readonly onLog?: (entry: { task: string; kind: string; message: string; fields?: Record<string, unknown> }) => void
-  /** Told of faults that no task can be blamed for; the dispatcher goes on. */
-  readonly onError?: (error: Error) => void
-}
-
-type Finished = { readonly run: Run; readonly output: string | null; readonly isUnchanged: boolean }
-
-const MOST_STEPS_AT_ONCE = 2
-const MOST_FINISHED_PER_STEP = 1000
-const TICK_MS = 1000
-const STALE_QUEUE_MS = 1000
 
 export type Dispatcher = {
   /** The incarnation: changes when the lease was lost and taken anew. */
@@ -50,54 +25,65 @@ export type Dispatcher = {
 }
 
 export type DispatcherParts = {
+  /** For callbacks and whatever else takes its time. */
   readonly pool: Pool
+  /** For claiming and the lease alone, so that no callback can keep a heartbeat waiting. */
+  readonly control: Pool
   readonly names: Names
-  readonly listen: (onWake: () => void, onCancel: (holder: string) => void) => Listener | undefined
+  readonly listen: (onWake: () => void, onCancel: (holder: string) => void) => Listener
 }
+
+type Finished = { readonly run: Run; readonly output: string | null; readonly isUnchanged: boolean }
+
+const MOST_STEPS_AT_ONCE = 2
+const MOST_FINISHED_PER_STEP = 1000
+const STALE_QUEUE_MS = 1000
+const EFFECTS_POLL_MS = 10
 
 export class DispatcherLoop implements Dispatcher {
   readonly #parts: DispatcherParts
-  readonly #options: Required<Omit<DispatchOptions, 'queues' | 'onLog' | 'onError'>> & DispatchOptions
+  readonly #options: Settings
   readonly #workers: ReadonlyMap<string, AnyWorker>
   readonly #pace: Pace
+  readonly #lease: LeaseKeeper
   #workerOfLane = new Map<number, AnyWorker>()
   #lanes: number[] = []
-  #holder = 0
-  #leaseEndsAt = 0
 
   readonly #running = new Map<string, Run>()
   readonly #queue: Run[] = []
   readonly #finished: Finished[] = []
+  readonly #handingBack = new Set<Promise<void>>()
   #queuedAt = 0
   #stepsUnderWay = 0
   #isDry = false
   #isIdleListed = false
-  #needsReconcile = false
+  #isRecovering = false
   #isStopping = false
   #isLosing = false
   #isScheduled = false
+  #isFilling = false
   #poll: NodeJS.Timeout | undefined
-  #tick: NodeJS.Timeout | undefined
-  #beat: NodeJS.Timeout | undefined
+  #staleCheck: NodeJS.Timeout | undefined
   #listener: Listener | undefined
   #waiters: (() => void)[] = []
 
   constructor(parts: DispatcherParts, workers: readonly AnyWorker[], options: DispatchOptions) {
-    const { concurrency = 10, leaseSeconds = 30, prefetch = 500, maxDeaths = 5, stopSeconds = 30 } = options
-    const name = options.name ?? `${hostname()}:${process.pid}`
-    if (!(Number.isInteger(concurrency) && concurrency >= 1))
-      throw new InvalidOption(`concurrency must be a whole number of at least 1, not ${concurrency}`)
-    if (!(leaseSeconds > 0)) throw new InvalidOption(`leaseSeconds must be a positive number, not ${leaseSeconds}`)
-    if (workers.length === 0) throw new InvalidOption('a dispatcher needs at least one worker')
     this.#parts = parts
-    this.#options = { ...options, concurrency, leaseSeconds, prefetch, maxDeaths, stopSeconds, name }
+    this.#options = toSettings(options)
+    if (workers.length === 0) throw new InvalidOption('a dispatcher needs at least one worker')
     for (const worker of workers) parts.names.define(worker)
     this.#workers = new Map(workers.map((worker) => [worker.kind, worker]))
-    this.#pace = new Pace(concurrency, prefetch)
+    this.#pace = new Pace(this.#options.concurrency, this.#options.prefetch)
+    this.#lease = new LeaseKeeper(parts.control, this.#options, {
+      onLost: () => void this.#lose(),
+      onSilence: () => this.#abort('lease_lost'),
+      onCancel: (ids) => this.#cancel(ids),
+      onExpired: () => this.#wake(),
+    })
   }
 
   get id(): number {
-    return this.#holder
+    return this.#lease.holder
   }
 
   async start(): Promise<void> {
@@ -108,31 +94,15 @@ export class DispatcherLoop implements Dispatcher {
     this.#workerOfLane = new Map(
       this.#lanes.map((lane, i) => [lane, this.#workers.get(wanted[i]?.kind as string) as AnyWorker]),
     )
-    await this.#register()
+    await this.#lease.take(this.#lanes)
     this.#listener = this.#parts.listen(
       () => this.#wake(),
       (holder) => {
-        if (holder === String(this.#holder)) this.#lookForCancels()
+        if (holder === String(this.#lease.holder)) this.#lease.lookForCancels()
       },
     )
-    this.#tick = setInterval(() => this.#onTick(), TICK_MS)
-    this.#beat = setInterval(() => this.#renew(), (this.#options.leaseSeconds * 1000) / 3) // two renewals may be lost before the lease is
+    this.#staleCheck = setInterval(() => this.#returnStale(), STALE_QUEUE_MS)
     this.#schedule()
-  }
-
-  async #register(): Promise<void> {
-    const leaseMs = this.#options.leaseSeconds * 1000
-    const asked = performance.now()
-    const { id } = await register(this.#parts.pool, {
-      name: this.#options.name,
-      lease_seconds: this.#options.leaseSeconds,
-      lanes: this.#lanes,
-    })
-    this.#holder = id
-    this.#leaseEndsAt = asked + leaseMs
-    this.#isIdleListed = false
-    this.#isDry = false
-    this.#pace.forgetMarks()
   }
 
   // --- the loop -------------------------------------------------------------------------------------------------
@@ -151,12 +121,14 @@ export class DispatcherLoop implements Dispatcher {
     this.#schedule()
   }
 
+  #room(): number {
+    return this.#isStopping ? 0 : this.#pace.room(this.#running.size, this.#queue.length)
+  }
+
   #turn(): void {
-    if (this.#isLosing) return
-    while (this.#stepsUnderWay < MOST_STEPS_AT_ONCE) {
-      const room = this.#isStopping ? 0 : this.#pace.room(this.#running.size, this.#queue.length)
-      const hasFinished = this.#finished.length > 0
-      if (!hasFinished && (room <= 0 || this.#isDry)) break
+    while (!this.#isLosing && !this.#isRecovering && this.#stepsUnderWay < MOST_STEPS_AT_ONCE) {
+      const room = this.#room()
+      if (this.#finished.length === 0 && (room <= 0 || this.#isDry)) break
       // With a step on its way, wait for a good batch; its answer comes back here anyway.
       if (this.#stepsUnderWay > 0 && this.#finished.length < this.#pace.batch) break
       void this.#step(room)
@@ -165,14 +137,14 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   async #step(room: number): Promise<void> {
+    const holder = this.#lease.holder
     const finished = this.#finished.splice(0, MOST_FINISHED_PER_STEP)
     const scan = this.#pace.scan(this.#lanes, this.#isDry)
     const idle = this.#isDry && !this.#isIdleListed ? true : this.#isIdleListed && this.#pace.isSaturated ? false : null
-    const holder = this.#holder
     this.#stepsUnderWay += 1
     clearTimeout(this.#poll)
     try {
-      const rows = await step(this.#parts.pool, {
+      const rows = await step(this.#parts.control, {
         holder,
         ids: finished.map((f) => f.run.id),
         epochs: finished.map((f) => f.run.epoch),
@@ -184,13 +156,13 @@ export class DispatcherLoop implements Dispatcher {
         limit: Math.max(0, room),
         idle,
       })
-      if (idle !== null) this.#isIdleListed = idle
       const answer = rows.pop() as (typeof rows)[number]
+      if (idle !== null) this.#isIdleListed = idle
       this.#pace.stepped(rows, room, scan)
       this.#settleFinished(finished, answer.accepted ?? [])
-      this.#afterClaim(rows.length, room, idle === true, answer)
-      if (holder === this.#holder) this.#begin(rows as (ClaimedRow & { lane: number })[])
-      if (answer.is_alive === false && holder === this.#holder) void this.#lose()
+      if (room > 0) this.#planNextLook(rows.length < room, answer)
+      this.#begin(rows as (ClaimedRow & { lane: number })[], holder)
+      if (answer.is_alive === false && holder === this.#lease.holder) void this.#lose()
     } catch (error) {
       this.#stepFailed(finished, error as Error)
     } finally {
@@ -199,109 +171,66 @@ export class DispatcherLoop implements Dispatcher {
     }
   }
 
-  #afterClaim(
-    claimed: number,
-    room: number,
-    listed: boolean,
-    answer: { has_effects: boolean | null; due_seconds: number | null },
-  ): void {
-    if (room <= 0) return
-    this.#isDry = claimed < room
-    if (!this.#isDry) return
+  #planNextLook(isDry: boolean, answer: { has_effects: boolean | null; due_seconds: number | null }): void {
+    this.#isDry = isDry
+    if (!isDry) return
     // Not on the list of sleepers yet: get on it and look once more, so that no one adds a task in between unheard.
-    if (!this.#isIdleListed && !listed) {
+    if (!this.#isIdleListed) {
       this.#pace.restartPolling()
       this.#pollIn(0)
       return
     }
     const dueMs = answer.due_seconds === null ? Number.POSITIVE_INFINITY : Math.max(1, answer.due_seconds * 1000 + 1)
-    const effectsMs = answer.has_effects ? 10 : Number.POSITIVE_INFINITY
+    const effectsMs = answer.has_effects ? EFFECTS_POLL_MS : Number.POSITIVE_INFINITY
     this.#pollIn(Math.min(this.#pace.nextPollMs(this.#listener?.isConnected ?? false), dueMs, effectsMs))
   }
 
   #pollIn(ms: number): void {
     clearTimeout(this.#poll)
     this.#poll = setTimeout(() => {
-      if (this.#isStopping || this.#isLosing || this.#stepsUnderWay > 0) return
-      const room = this.#pace.room(this.#running.size, this.#queue.length)
+      if (this.#isLosing || this.#isRecovering || this.#stepsUnderWay > 0) return
+      const room = this.#room()
       if (room > 0) void this.#step(room)
     }, ms)
   }
 
-  #stepFailed(finished: readonly Finished[], error: Error): void {
-    // Whether the step committed is unknown. Successes are offered again, and whatever it claimed is looked for.
-    this.#finished.unshift(...finished)
-    this.#needsReconcile = true
-    if (!isConnectionLost(error) && !isRetryable(error)) this.#options.onError?.(error)
-    this.#isDry = true
-    this.#isIdleListed = false
-    setTimeout(() => this.#recover(), 50 + Math.random() * 200)
-  }
-
-  #recover(): void {
-    if (this.#stepsUnderWay > 0) {
-      setTimeout(() => this.#recover(), 50)
-      return
-    }
-    if (!this.#needsReconcile) return this.#wake()
-    this.#stepsUnderWay += MOST_STEPS_AT_ONCE // no claims meanwhile: what is unknown must stay unknown for a good reason
-    reconcile(this.#parts.pool, this.#holder, (id, epoch) => this.#knows(id, epoch))
-      .then(() => {
-        this.#needsReconcile = false
-      })
-      .catch(() => {})
-      .finally(() => {
-        this.#stepsUnderWay -= MOST_STEPS_AT_ONCE
-        if (this.#needsReconcile) setTimeout(() => this.#recover(), 200 + Math.random() * 300)
-        else this.#wake()
-      })
-  }
-
-  #knows(id: string, epoch: number): boolean {
-    return (
-      this.#running.get(id)?.epoch === epoch ||
-      this.#queue.some((run) => run.id === id && run.epoch === epoch) ||
-      this.#finished.some((f) => f.run.id === id && f.run.epoch === epoch)
-    )
-  }
-
   // --- performing -----------------------------------------------------------------------------------------------
 
-  #begin(rows: readonly (ClaimedRow & { lane: number })[]): void {
+  #begin(rows: readonly (ClaimedRow & { lane: number })[], holder: number): void {
     if (rows.length === 0) return
     if (this.#queue.length === 0) this.#queuedAt = performance.now()
-    for (const row of rows) this.#queue.push(new Run(this.#workerOfLane.get(row.lane) as AnyWorker, row))
-    if (this.#isStopping) void this.#handBack(this.#queue.splice(0))
+    for (const row of rows) this.#queue.push(new Run(this.#workerOfLane.get(row.lane) as AnyWorker, row, holder))
+    if (this.#isStopping || holder !== this.#lease.holder) this.#handBack(this.#queue.splice(0))
     else this.#fill()
   }
 
   #fill(): void {
+    if (this.#isFilling) return // work that ends at once comes back here: a loop, not a recursion
+    this.#isFilling = true
     while (this.#queue.length > 0 && this.#running.size < this.#options.concurrency && !this.#isStopping) {
       const run = this.#queue.shift() as Run
       this.#running.set(run.id, run)
-      if (run.deaths > 0) void this.#beginSuspect(run)
+      if (run.deaths > 0) void this.#performSuspect(run)
       else this.#perform(run)
     }
+    this.#isFilling = false
   }
 
-  async #beginSuspect(run: Run): Promise<void> {
-    const holder = this.#holder
-    const mine = await beginSuspect(this.#parts.pool, { holder, id: run.id, epoch: run.epoch }).catch(() => undefined)
-    if (mine?.is_mine) return this.#perform(run)
+  /** A dispatcher died while it had this task: say that it begins, so that only what had begun is blamed next time. */
+  async #performSuspect(run: Run): Promise<void> {
+    const { id, epoch, holder } = run
+    const answer = await beginSuspect(this.#parts.control, { holder, id, epoch }).catch(() => undefined)
+    if (answer?.is_mine) return this.#perform(run)
     this.#ended(run)
-    if (mine === undefined) await this.#handBack([run])
-    else await resolveRefused(this.#recorder(holder), [run], (error) => this.#options.onError?.(error))
+    if (answer === undefined) this.#handBack([run])
+    else await this.#resolve([run]).catch(() => {})
+    return undefined
   }
 
   #perform(run: Run): void {
-    perform(this.#recorder(this.#holder), run, {
-      onLog: (of, message, fields) =>
-        this.#options.onLog?.({
-          task: of.id,
-          kind: of.worker.kind,
-          message,
-          ...(fields === undefined ? {} : { fields }),
-        }),
+    perform(this.#parts, run, {
+      onLog: (of, message, fields = {}) =>
+        this.#options.onLog?.({ task: of.id, kind: of.worker.kind, message, fields }),
       onSuccess: (output, isUnchanged) => {
         this.#finished.push({ run, output, isUnchanged })
         this.#ended(run)
@@ -321,110 +250,113 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #settleFinished(finished: readonly Finished[], accepted: readonly string[]): void {
-    if (finished.length === 0 || accepted.length === finished.length) return
+    if (accepted.length === finished.length) return
     const taken = new Set(accepted)
     const refused = finished.filter((f) => !taken.has(f.run.id))
-    const again = (runs: readonly Run[]) => {
+    const offerAgain = (runs: readonly Run[]) => {
       this.#finished.push(...refused.filter((f) => runs.includes(f.run)))
       this.#schedule()
     }
-    resolveRefused(
-      this.#recorder(this.#holder),
-      refused.map((f) => f.run),
-      (error) => this.#options.onError?.(error),
-    )
-      .then(again)
-      .catch(() => setTimeout(() => again(refused.map((f) => f.run)), 200))
+    const runs = refused.map((f) => f.run)
+    this.#resolve(runs)
+      .then(offerAgain)
+      .catch(() => setTimeout(() => offerAgain(runs), 200))
   }
 
-  #recorder(holder: number) {
-    return { pool: this.#parts.pool, names: this.#parts.names, holder }
+  #resolve(runs: readonly Run[]): Promise<Run[]> {
+    return resolveRefused(this.#parts, runs, (error) => this.#options.onError?.(error))
   }
 
-  // --- the lease ------------------------------------------------------------------------------------------------
+  // --- when something breaks ------------------------------------------------------------------------------------
 
-  #renew(): void {
-    const holder = this.#holder
-    const asked = performance.now()
-    heartbeat(this.#parts.pool, { holder })
-      .then((answer) => {
-        if (holder !== this.#holder) return
-        if (!answer.is_alive) return this.#lose()
-        this.#leaseEndsAt = asked + this.#options.leaseSeconds * 1000
-        this.#stop(answer.canceling)
-        return undefined
-      })
-      .catch(() => {})
-      .finally(() => {
-        // The database is out of reach and the lease is over: others may run these tasks by now.
-        if (holder === this.#holder && performance.now() > this.#leaseEndsAt) {
-          for (const run of this.#running.values()) run.stop('lease_lost')
-        }
-      })
+  #stepFailed(finished: readonly Finished[], error: Error): void {
+    // Whether the step committed is unknown. Successes are offered again, and whatever it claimed is looked for.
+    this.#finished.unshift(...finished)
+    if (!isConnectionLost(error) && !isRetryable(error)) this.#options.onError?.(error)
+    void this.#recover()
   }
 
-  #lookForCancels(): void {
-    canceling(this.#parts.pool, { holder: this.#holder })
-      .then(({ ids }) => this.#stop(ids))
-      .catch(() => {})
-  }
-
-  #stop(ids: readonly string[]): void {
-    for (const id of ids) {
-      const queued = this.#queue.findIndex((run) => run.id === id)
-      if (queued >= 0) void this.#handBack(this.#queue.splice(queued, 1))
-      else this.#running.get(id)?.stop('canceled')
+  /** Learns from the database what is held here before anything else is claimed. */
+  async #recover(): Promise<void> {
+    if (this.#isRecovering) return
+    this.#isRecovering = true
+    for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
+      await sleep(pauseMs * (0.5 + Math.random()))
+      if (this.#stepsUnderWay > 0) continue
+      try {
+        await reconcile(this.#parts.control, this.#lease.holder, (id, epoch) => this.#knows(id, epoch))
+        break
+      } catch {
+        if (this.#isStopping && this.#running.size === 0) break
+      }
     }
+    this.#isRecovering = false
+    this.#isIdleListed = false
+    this.#wake()
+  }
+
+  #knows(id: string, epoch: number): boolean {
+    const isIt = (run: Run) => run.id === id && run.epoch === epoch
+    return this.#running.get(id)?.epoch === epoch || this.#queue.some(isIt) || this.#finished.some((f) => isIt(f.run))
   }
 
   /** The lease ran out and the tasks were given to others: stop everything and begin anew. */
   async #lose(): Promise<void> {
     if (this.#isLosing) return
     this.#isLosing = true
-    for (const run of this.#running.values()) run.stop('lease_lost')
+    this.#abort('lease_lost')
     const lost = [...this.#queue.splice(0), ...this.#finished.splice(0).map((f) => f.run)]
-    void resolveRefused(this.#recorder(this.#holder), lost, (error) => this.#options.onError?.(error)).catch(() => {})
+    this.#resolve(lost).catch(() => {})
     while (!this.#isStopping) {
       try {
-        await this.#register()
+        await this.#lease.retake()
         break
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, 250))
+        await sleep(250)
       }
     }
     this.#isLosing = false
-    this.#schedule()
+    this.#isIdleListed = false
+    this.#pace.forgetMarks()
+    this.#wake()
   }
 
-  #onTick(): void {
-    expire(this.#parts.pool, { max_deaths: this.#options.maxDeaths })
-      .then(({ count }) => {
-        if (count > 0) this.#wake()
-      })
-      .catch(() => {})
-    if (!(this.#listener?.isConnected ?? false)) this.#lookForCancels()
-    // Claimed for the near future, which did not come: let others have them.
-    if (this.#queue.length > 0 && performance.now() - this.#queuedAt > STALE_QUEUE_MS) {
-      this.#pace.slowed()
-      void this.#handBack(this.#queue.splice(0))
+  #abort(reason: 'lease_lost' | 'stopping'): void {
+    for (const run of this.#running.values()) run.stop(reason)
+  }
+
+  #cancel(ids: readonly string[]): void {
+    for (const id of ids) {
+      const queued = this.#queue.findIndex((run) => run.id === id)
+      if (queued >= 0) this.#handBack(this.#queue.splice(queued, 1))
+      else this.#running.get(id)?.stop('canceled')
     }
-    this.#queuedAt = performance.now()
   }
 
-  async #handBack(runs: readonly Run[]): Promise<void> {
+  /** Tasks claimed for the near future, which did not come: let others have them. */
+  #returnStale(): void {
+    if (this.#queue.length === 0 || performance.now() - this.#queuedAt < STALE_QUEUE_MS) return
+    this.#pace.slowed()
+    this.#handBack(this.#queue.splice(0))
+  }
+
+  #handBack(runs: readonly Run[]): void {
     if (runs.length === 0) return
-    await requeueTasks(this.#parts.pool, {
-      holder: this.#holder,
+    const back = requeueTasks(this.#parts.control, {
+      holder: (runs[0] as Run).holder,
       ids: runs.map((run) => run.id),
       epochs: runs.map((run) => run.epoch),
       outcome: 'handed_back',
       delays: null,
       errors: null,
-    }).catch((error: Error) => {
-      this.#needsReconcile = true
-      if (!isConnectionLost(error)) this.#options.onError?.(error)
-      setTimeout(() => this.#recover(), 200)
     })
+      .then(() => {})
+      .catch((error: Error) => {
+        if (!isConnectionLost(error) && !isRetryable(error)) this.#options.onError?.(error)
+        void this.#recover()
+      })
+      .finally(() => this.#handingBack.delete(back))
+    this.#handingBack.add(back)
   }
 
   // --- the end --------------------------------------------------------------------------------------------------
@@ -436,14 +368,9 @@ export class DispatcherLoop implements Dispatcher {
     })
   }
 
-  #isQuiet(): boolean {
-    return (
-      this.#running.size === 0 && this.#queue.length === 0 && this.#finished.length === 0 && this.#stepsUnderWay === 0
-    )
-  }
-
   #settleIdle(): void {
-    if (!this.#isQuiet() || !(this.#isDry || this.#isStopping)) return
+    const inHand = this.#running.size + this.#queue.length + this.#finished.length + this.#stepsUnderWay
+    if (inHand > 0 || this.#isRecovering || !(this.#isDry || this.#isStopping)) return
     for (const resolve of this.#waiters.splice(0)) resolve()
   }
 
@@ -451,27 +378,21 @@ export class DispatcherLoop implements Dispatcher {
     if (this.#isStopping) return
     this.#isStopping = true
     clearTimeout(this.#poll)
-    await this.#handBack(this.#queue.splice(0))
-    const quiet = this.#untilQuiet()
-    const timer = setTimeout(() => {
-      for (const run of this.#running.values()) run.stop('stopping')
-    }, this.#options.stopSeconds * 1000)
-    const late = new Promise<void>((resolve) => setTimeout(resolve, this.#options.stopSeconds * 1000 + 1000).unref())
-    await Promise.race([quiet, late])
-    clearTimeout(timer)
-    clearInterval(this.#tick)
-    clearInterval(this.#beat)
-    await this.#handBack([...this.#running.values()])
-    await this.#listener?.close()
-    await unregister(this.#parts.pool, { holder: this.#holder }).catch(() => {})
-  }
-
-  #untilQuiet(): Promise<void> {
-    return new Promise((resolve) => {
+    clearInterval(this.#staleCheck)
+    this.#handBack(this.#queue.splice(0))
+    const graceMs = this.#options.stopSeconds * 1000
+    const quiet = new Promise<void>((resolve) => {
       this.#waiters.push(resolve)
       this.#schedule()
     })
+    const timers = [setTimeout(() => this.#abort('stopping'), graceMs)]
+    const late = new Promise<void>((resolve) => timers.push(setTimeout(resolve, graceMs + 1000))) // a second to heed the signal
+    await Promise.race([quiet, late])
+    for (const timer of timers) clearTimeout(timer)
+    this.#handBack([...this.#running.values()])
+    await Promise.all(this.#handingBack)
+    await this.#listener?.close()
+    await this.#lease.drop()
+    await this.#parts.control.end()
   }
 }
-
-export { LeaseLost }

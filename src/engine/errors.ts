@@ -84,6 +84,11 @@ export class UnfinishedWork extends MillraceError {
   }
 }
 
+/** The caller's transaction is stricter than READ COMMITTED, in which the engine's locks would read the past. */
+export class IsolationRefused extends MillraceError {
+  readonly code = 'isolation_refused'
+}
+
 /** A setting or option that cannot be used. */
 export class InvalidOption extends MillraceError {
   readonly code = 'invalid_option'
@@ -103,6 +108,8 @@ export function translate(error: unknown): unknown {
       return new TaskNotFound(facts.task ?? '')
     case 'MR003':
       return new KeyConflict(message, facts.task ?? '')
+    case 'MR005':
+      return new IsolationRefused(message)
     case 'MR004':
       return new StateRefused(facts.task ?? '', facts.state ?? 'running', message)
     default:

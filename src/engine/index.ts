@@ -1,10 +1,12 @@
 export type { ActOptions, RerunAllOptions } from './act.ts'
 export type { AddedTask, AddItem, AddOptions, ItemRef } from './add.ts'
-export type { Dispatcher, DispatchOptions } from './dispatcher.ts'
+export type { DispatchOptions } from './dispatch-options.ts'
+export type { Dispatcher } from './dispatcher.ts'
 export {
   CycleRefused,
   InvalidOption,
   InvalidPayload,
+  IsolationRefused,
   KeyConflict,
   LeaseLost,
   MillraceError,

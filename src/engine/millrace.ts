@@ -1,7 +1,8 @@
 import { createPool, type Db, listen, migrate, type Pool } from '../db/index.ts'
 import * as act from './act.ts'
 import { type AddedTask, type AddItem, type AddOptions, add } from './add.ts'
-import { type Dispatcher, DispatcherLoop, type DispatchOptions } from './dispatcher.ts'
+import type { DispatchOptions } from './dispatch-options.ts'
+import { type Dispatcher, DispatcherLoop } from './dispatcher.ts'
 import { Names } from './names.ts'
 import { type PruneOptions, prune } from './prune.ts'
 import * as reading from './read.ts'
@@ -180,6 +181,7 @@ export class Millrace {
     const loop = new DispatcherLoop(
       {
         pool: this.#pool,
+        control: createPool({ databaseUrl: this.#databaseUrl, max: 4, applicationName: 'millrace dispatch' }),
         names: this.#names,
         listen: (onWake, onCancel) =>
           listen({

@@ -1,5 +1,6 @@
 import { isConnectionLost, isRetryable } from '../db/index.ts'
 import { LeaseLost } from './errors.ts'
+import { toOutput } from './output.ts'
 import { resolveRefused } from './reconcile.ts'
 import { CanceledMeanwhile, type Recorder, recordCanceled, recordError, recordLater, recordSuccess } from './record.ts'
 import { Context, type Run } from './run.ts'
@@ -8,56 +9,61 @@ import { PermanentError, toWorkError, type WorkError } from './work-error.ts'
 import { isLater, isUnchanged } from './worker.ts'
 
 export type PerformEvents = {
-  onLog(run: Run, message: string, fields?: Record<string, unknown>): void
+  readonly onLog: (run: Run, message: string, fields?: Record<string, unknown>) => void
   /** Succeeded with nothing to write beside the outcome: the caller records it with others in a batch. */
-  onSuccess(output: string | null, isUnchanged: boolean): void
+  readonly onSuccess: (output: string | null, isUnchanged: boolean) => void
   /** The outcome has been recorded, or the task is no longer ours. */
-  onRecorded(): void
-  onError(error: Error): void
+  readonly onRecorded: () => void
+  readonly onError: (error: Error) => void
 }
+
+type Performance = { readonly at: Recorder; readonly run: Run; readonly events: PerformEvents }
 
 /** Performs one task and sees to it that its outcome is recorded. Never throws. */
 export function perform(at: Recorder, run: Run, events: PerformEvents): void {
+  const performance = { at, run, events }
   let returned: unknown
   try {
     run.payload = parse(run.worker.payload, run.payload, run.worker.kind)
     returned = run.worker.work(new Context(run, events.onLog))
   } catch (thrown) {
-    failed(at, run, thrown, events)
+    failed(performance, thrown)
     return
   }
   if (returned instanceof Promise) {
     returned.then(
-      (value) => succeeded(at, run, value, events),
-      (thrown) => failed(at, run, thrown, events),
+      (value) => succeeded(performance, value),
+      (thrown) => failed(performance, thrown),
     )
-  } else succeeded(at, run, returned, events)
+  } else succeeded(performance, returned)
 }
 
-function succeeded(at: Recorder, run: Run, value: unknown, events: PerformEvents): void {
+function succeeded(of: Performance, value: unknown): void {
+  const { at, run, events } = of
   if (isLater(value)) {
-    record(at, run, events, () => recordLater(at, run, value))
+    record(of, () => recordLater(at, run, value))
     return
   }
   const isSame = isUnchanged(value)
   const result = isSame ? value.result : value
   if (run.worker.onSuccess !== undefined) {
-    record(at, run, events, () => recordSuccess(at, run, result, isSame))
+    record(of, () => recordSuccess(at, run, result, isSame))
     return
   }
   let output: string | null
   try {
-    output = result === undefined ? null : (JSON.stringify(result) ?? null)
+    output = toOutput(result)
   } catch (thrown) {
-    failed(at, run, thrown, events)
+    failed(of, thrown)
     return
   }
   events.onSuccess(output, isSame)
 }
 
-function failed(at: Recorder, run: Run, thrown: unknown, events: PerformEvents): void {
-  if (run.stopped === 'canceled') record(at, run, events, () => recordCanceled(at, run))
-  else record(at, run, events, () => recordError(at, run, toWorkError(run.worker, thrown)), 'error')
+function failed(of: Performance, thrown: unknown): void {
+  const { at, run } = of
+  if (run.stopped === 'canceled') record(of, () => recordCanceled(at, run))
+  else record(of, () => recordError(at, run, toWorkError(run.worker, thrown)), 'error')
 }
 
 const LONGEST_PAUSE_MS = 5_000
@@ -69,28 +75,22 @@ type Stage = 'outcome' | 'error' | 'bare'
  * Records an outcome, again and again while the database is away: it is not lost as long as the lease stands. What a
  * callback throws becomes the outcome itself.
  */
-function record(
-  at: Recorder,
-  run: Run,
-  events: PerformEvents,
-  body: () => Promise<void>,
-  stage: Stage = 'outcome',
-  pauseMs = 50,
-): void {
-  const again = () => record(at, run, events, body, stage, Math.min(pauseMs * 2, LONGEST_PAUSE_MS))
-  const instead = (error: WorkError, next: Stage) => record(at, run, events, () => recordError(at, run, error), next)
+function record(of: Performance, body: () => Promise<void>, stage: Stage = 'outcome', pauseMs = 50): void {
+  const { at, run, events } = of
+  const again = () => record(of, body, stage, Math.min(pauseMs * 2, LONGEST_PAUSE_MS))
+  const instead = (error: WorkError, next: Stage) => record(of, () => recordError(at, run, error), next)
   body()
     .then(() => events.onRecorded())
     .catch((error: Error) => {
       if (isConnectionLost(error) || isRetryable(error)) setTimeout(again, pauseMs * (0.5 + Math.random()))
-      else if (error instanceof CanceledMeanwhile) record(at, run, events, () => recordCanceled(at, run), 'bare')
+      else if (error instanceof CanceledMeanwhile) record(of, () => recordCanceled(at, run), 'bare')
       else if (error instanceof LeaseLost) {
         resolveRefused(at, [run], events.onError)
           .then(() => events.onRecorded())
           .catch(() => setTimeout(again, pauseMs))
       } else if (stage === 'outcome') instead(toWorkError(run.worker, error), 'error')
       else if (stage === 'error')
-        instead(new PermanentError('the error of this attempt could not be stored', { cause: error.message }), 'bare')
+        instead(new PermanentError(`the error of this attempt could not be stored: ${error.message}`), 'bare')
       else {
         events.onError(error)
         events.onRecorded()

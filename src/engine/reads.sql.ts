@@ -25,7 +25,7 @@ export const heldBy = many('engine.held_by', { holder: int4 }, { id: int8, epoch
 
 export const leaseFacts = many(
   'engine.lease_facts',
-  { holder: int4, ids: array(int8), epochs: array(int4) },
+  { holders: array(int4), ids: array(int8), epochs: array(int4) },
   { id: int8, is_held: bool, is_canceling: bool, is_recorded: bool },
 )`
   select asked.id,
@@ -33,15 +33,15 @@ export const leaseFacts = many(
     live.cancel_cause is not null as is_canceling,
     exists (
       select 1 from millrace.done
-      where done.id = asked.id and done.holder = ${'holder'} and done.epoch = asked.epoch
+      where done.id = asked.id and done.holder = asked.holder and done.epoch = asked.epoch
     ) or exists (
       select 1 from millrace.attempt
-      where attempt.task = asked.id and attempt.holder = ${'holder'} and attempt.epoch = asked.epoch
+      where attempt.task = asked.id and attempt.holder = asked.holder and attempt.epoch = asked.epoch
         and attempt.outcome <> 'lease_lost'
     ) as is_recorded
-  from unnest(${'ids'}, ${'epochs'}) asked(id, epoch)
+  from unnest(${'holders'}, ${'ids'}, ${'epochs'}) asked(holder, id, epoch)
     left join millrace.live
-      on live.id = asked.id and live.holder = ${'holder'} and live.epoch = asked.epoch and live.state = 'running'
+      on live.id = asked.id and live.holder = asked.holder and live.epoch = asked.epoch and live.state = 'running'
 `
 
 export const readTask = maybe(

@@ -35,7 +35,7 @@ export async function resolveRefused(
 ): Promise<Run[]> {
   if (runs.length === 0) return []
   const facts = await leaseFacts(at.pool, {
-    holder: at.holder,
+    holders: runs.map((run) => run.holder),
     ids: runs.map((run) => run.id),
     epochs: runs.map((run) => run.epoch),
   })
@@ -54,8 +54,8 @@ async function tellLost(at: Recorder, run: Run, onError: (error: Error) => void)
   await tellEvent(at.pool, {
     task: run.id,
     name: 'result_dropped',
-    cause: `dispatcher ${at.holder} had lost the lease of epoch ${run.epoch}: what it did was not recorded`,
+    cause: `dispatcher ${run.holder} had lost the lease of epoch ${run.epoch}: what it did was not recorded`,
     actor: null,
-    detail: JSON.stringify({ holder: at.holder, epoch: run.epoch }),
+    detail: JSON.stringify({ holder: run.holder, epoch: run.epoch }),
   }).catch(onError)
 }

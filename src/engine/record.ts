@@ -4,30 +4,30 @@ import { type Client, type Pool, savepoint, transaction } from '../db/index.ts'
 import { add, toCondition, toTaskId } from './add.ts'
 import { LeaseLost, translated } from './errors.ts'
 import type { Names } from './names.ts'
+import { toOutput } from './output.ts'
 import type { Run } from './run.ts'
-import { failTasks, finishTask, holdLease, lockToFinish, pump, requeueTasks, requireTasks, wake } from './tasks.sql.ts'
+import { failTasks, finishTask, holdLease, lockToFinish, requeueTasks, requireTasks } from './tasks.sql.ts'
 import { backoffSeconds, describeError, type WorkError } from './work-error.ts'
 import type { Later, Requirement, Tx } from './worker.ts'
 
 /** What recording needs to know of the dispatcher. */
-export type Recorder = { readonly pool: Pool; readonly names: Names; readonly holder: number }
+export type Recorder = { readonly pool: Pool; readonly names: Names }
 
 /** Records a success with what `onSuccess` writes. */
 export async function recordSuccess(at: Recorder, run: Run, result: unknown, isUnchanged: boolean): Promise<void> {
+  const output = toOutput(result)
   await underLease(at, run, async (client) => {
     await run.worker.onSuccess?.(toTx(at, client, run), run.task, result)
     // Someone who adds a dependent just now holds a lock that finishing must wait for.
     await lockToFinish(client, { id: run.id })
-    const { accepted, claimable } = await finishTask(client, {
-      holder: at.holder,
+    const { accepted } = await finishTask(client, {
+      holder: run.holder,
       ids: [run.id],
       epochs: [run.epoch],
-      outputs: [result === undefined ? null : JSON.stringify(result)],
+      outputs: [output],
       unchanged: isUnchanged ? [run.id] : [],
     })
-    if (accepted.length === 0) throw new LeaseLost({ task: run.id, holder: at.holder, epoch: run.epoch })
-    const pumped = await pump(client, {})
-    if (claimable + pumped.claimable > 0) await wake(client, {})
+    if (accepted.length === 0) throw new LeaseLost({ task: run.id, holder: run.holder, epoch: run.epoch })
   })
 }
 
@@ -39,7 +39,7 @@ export async function recordLater(at: Recorder, run: Run, later: Later): Promise
     await run.worker.onReschedule?.(tx, run.task)
     await lockToFinish(client, { id: run.id })
     await requeueTasks(client, {
-      holder: at.holder,
+      holder: run.holder,
       ids: [run.id],
       epochs: [run.epoch],
       outcome: 'later',
@@ -60,7 +60,7 @@ export async function recordError(at: Recorder, run: Run, error: WorkError): Pro
       record['onFailure'] = thrown instanceof Error ? thrown.message : String(thrown)
     }
     await lockToFinish(client, { id: run.id })
-    const one = { holder: at.holder, ids: [run.id], epochs: [run.epoch], errors: [JSON.stringify(record)] }
+    const one = { holder: run.holder, ids: [run.id], epochs: [run.epoch], errors: [JSON.stringify(record)] }
     if (error.category === 'transient') {
       const delays = [backoffSeconds(run.worker, error, run.failures)]
       await requeueTasks(client, { ...one, outcome: 'retry', delays })
@@ -75,7 +75,7 @@ export async function recordCanceled(at: Recorder, run: Run): Promise<void> {
   await transaction(at.pool, async (client) => {
     await lockToFinish(client, { id: run.id })
     await failTasks(client, {
-      holder: at.holder,
+      holder: run.holder,
       ids: [run.id],
       epochs: [run.epoch],
       state: 'canceled',
@@ -89,8 +89,8 @@ export class CanceledMeanwhile extends Error {}
 
 async function underLease(at: Recorder, run: Run, body: (client: Client) => Promise<void>): Promise<void> {
   await transaction(at.pool, async (client) => {
-    const lease = await holdLease(client, { id: run.id, holder: at.holder, epoch: run.epoch })
-    if (lease === undefined) throw new LeaseLost({ task: run.id, holder: at.holder, epoch: run.epoch })
+    const lease = await holdLease(client, { id: run.id, holder: run.holder, epoch: run.epoch })
+    if (lease === undefined) throw new LeaseLost({ task: run.id, holder: run.holder, epoch: run.epoch })
     if (lease.is_canceling) throw new CanceledMeanwhile()
     await body(client)
   })
@@ -108,7 +108,7 @@ function toTx(at: Recorder, client: Client, run: Run): Tx {
       return added as NonNullable<typeof added>
     },
     addMany: (items) => add(client, at.names, items, context),
-    require: (task, requires) => require(client, task, requires, { holder: at.holder, epoch: run.epoch }),
+    require: (task, requires) => require(client, task, requires, { holder: run.holder, epoch: run.epoch }),
   }
 }
 

@@ -18,6 +18,8 @@ export class WorkStopped extends Error {
 export class Run {
   readonly id: string
   readonly epoch: number
+  /** The incarnation of the dispatcher that claimed it: with the epoch, the fencing token. */
+  readonly holder: number
   readonly worker: AnyWorker
   readonly failures: number
   readonly deaths: number
@@ -28,9 +30,10 @@ export class Run {
   stopped: StopReason | undefined
   #controller: AbortController | undefined
 
-  constructor(worker: AnyWorker, row: ClaimedRow) {
+  constructor(worker: AnyWorker, row: ClaimedRow, holder: number) {
     this.id = row.id
     this.epoch = row.epoch
+    this.holder = holder
     this.worker = worker
     this.failures = row.failures
     this.deaths = row.deaths

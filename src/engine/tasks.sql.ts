@@ -149,18 +149,10 @@ export const finishTask = one(
     outputs: nullable(array(nullable(jsonb))),
     unchanged: array(int8),
   },
-  { accepted: array(int8), claimable: int4 },
+  { accepted: array(int8) },
 )`
-  select accepted, claimable
-  from millrace.finish(${'holder'}, ${'ids'}, ${'epochs'}, ${'outputs'}, ${'unchanged'})
-`
-
-export const pump = one('engine.pump', {}, { claimable: int4 })`
-  select millrace.pump() as claimable
-`
-
-export const wake = run('engine.wake', {})`
-  select millrace.wake()
+  select accepted
+  from millrace.finish_leased(${'holder'}, ${'ids'}, ${'epochs'}, ${'outputs'}, ${'unchanged'})
 `
 
 export const failTasks = one(

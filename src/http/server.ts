@@ -14,7 +14,7 @@ export type ServerOptions = {
   logger: FastifyBaseLogger
   adminToken: AdminToken
   sessions: Sessions
-  redeem(secret: string): boolean
+  redeem: (secret: string) => boolean
   readiness: Readiness
   metrics?: Registry
 }

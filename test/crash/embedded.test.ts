@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { chmod, chown, cp, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { chown, cp, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
@@ -134,6 +134,18 @@ test('a second live process on the data directory is refused with the pid of the
   expect(isAlive(held.serverPid)).toBe(true)
 })
 
+test('a live holder is respected even when its lock file was removed', async () => {
+  await using folder = await scratch()
+  await using first = hold(folder.path)
+  const held = await heldBy(first)
+  await rm(join(folder.path, 'postgres-18.lock'))
+  const refusal = await startEmbedded({ dataDir: folder.path }).catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ code: 'data_directory_in_use', pid: first.pid })
+  expect(await query(held.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }])
+  first.child.kill('SIGTERM')
+  expect(await first.exitCode).toBe(0)
+})
+
 test('a lock whose process id was given to another process does not keep anybody out', async () => {
   await using folder = await scratch()
   await using first = hold(folder.path)
@@ -170,7 +182,6 @@ test('library links that the package lost are made again', async () => {
   await using folder = await scratch()
   const native = join(folder.path, 'package', 'native')
   await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
-  await chmod(folder.path, 0o755)
   const libraries = join(native, 'lib')
   await removeLinks(libraries)
   const dataDir = join(folder.path, 'data')
@@ -178,23 +189,25 @@ test('library links that the package lost are made again', async () => {
   expect((await lstat(join(libraries, 'libpq.so.5'))).isSymbolicLink()).toBe(true)
 })
 
-test.runIf(isRoot())('an ordinary user whose node_modules is read-only and lacks the links gets a copy that has them', async () => {
-  await using folder = await scratch()
-  const owner = unprivilegedOwner() ?? { uid: 0, gid: 0 }
-  const native = join(folder.path, 'package', 'native')
-  await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
-  await removeLinks(join(native, 'lib'))
-  const dataDir = join(folder.path, 'data')
-  await mkdir(dataDir)
-  await chown(dataDir, owner.uid, owner.gid)
-  await chmod(folder.path, 0o755)
-  await using program = runProgram('test/crash/hold-embedded.ts', { args: [dataDir, native], owner })
-  const held = await heldBy(program)
-  expect(await query(held.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }])
-  expect(await readdir(dataDir)).toContain('postgres-binaries-test')
-  program.child.kill('SIGTERM')
-  expect(await program.exitCode).toBe(0)
-})
+test.runIf(isRoot())(
+  'an ordinary user whose node_modules is read-only and lacks the links gets a copy that has them',
+  async () => {
+    await using folder = await scratch()
+    const owner = unprivilegedOwner() ?? { uid: 0, gid: 0 }
+    const native = join(folder.path, 'package', 'native')
+    await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
+    await removeLinks(join(native, 'lib'))
+    const dataDir = join(folder.path, 'data')
+    await mkdir(dataDir)
+    await chown(dataDir, owner.uid, owner.gid)
+    await using program = runProgram('test/crash/hold-embedded.ts', { args: [dataDir, native], owner })
+    const held = await heldBy(program)
+    expect(await query(held.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }])
+    expect(await readdir(dataDir)).toContain('postgres-binaries-test')
+    program.child.kill('SIGTERM')
+    expect(await program.exitCode).toBe(0)
+  },
+)
 
 test('a data directory whose path is too long for a socket works all the same', async () => {
   await using folder = await scratch()
@@ -222,12 +235,14 @@ test.runIf(isRoot())(
     const systemDir = join(folder.path, 'system')
     const dataDir = join(home, 'data')
     await mkdir(home, { mode: 0o700 })
-    await chmod(folder.path, 0o755)
     const native = join(home, 'native')
     await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
-    const options = { dataDir, systemDir, binaries: { native, version: 'test' } }
+    const events: string[] = []
+    const onEvent = (message: string) => events.push(message)
+    const options = { dataDir, systemDir, onEvent, binaries: { native, version: 'test' } }
     await using(options, async (embedded) => {
       expect(embedded.cluster.startsWith(systemDir)).toBe(true)
+      expect(events).toEqual([`only root may enter ${dataDir}: the database is kept in ${embedded.cluster}`])
       await query(embedded.databaseUrl, 'create table kept as select 1 as id')
     })
     const rows = await using(options, (embedded) => query(embedded.databaseUrl, 'select id from kept'))

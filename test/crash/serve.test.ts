@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { database, emptyDatabase } from '../database.ts'
@@ -130,6 +130,29 @@ describe('who may come in', () => {
     expect((await signIn()).headers.get('set-cookie')).toMatch(/^millrace_session=\S+; .*HttpOnly; SameSite=Strict/)
     expect(await (await signIn()).json()).toMatchObject({ code: 'sign_in_refused', status: 401 })
   })
+})
+
+test('a second signal ends a stop that waits for a request', async () => {
+  await using folder = await scratch()
+  await using db = await database()
+  await using program = serve({ MILLRACE_DATA: folder.path, MILLRACE_DATABASE_URL: db.databaseUrl })
+  const url = await urlOf(program)
+  // A request whose body never comes.
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write('POST /v1/sign-in HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n')
+  await fetch(`${url}/livez`)
+  program.child.kill('SIGTERM')
+  await waitFor(() =>
+    fetch(`${url}/livez`).then(
+      () => undefined,
+      () => true,
+    ),
+  )
+  expect(program.child.exitCode).toBeNull()
+  program.child.kill('SIGTERM')
+  expect(await program.exitCode).toBe(130)
+  socket.destroy()
 })
 
 test('a port in use is named', async () => {

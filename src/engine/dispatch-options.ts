@@ -1,0 +1,39 @@
+import { hostname } from 'node:os'
+import { InvalidOption } from './errors.ts'
+
+export type DispatchOptions = {
+  /** Tasks performed at once. Default: 10. */
+  readonly concurrency?: number
+  /** Queues to take tasks from. Default: each worker's own. */
+  readonly queues?: readonly string[]
+  /** How long a silent dispatcher keeps its tasks. Default: 30. */
+  readonly leaseSeconds?: number
+  /** Tasks claimed beyond the free places, at most, while they are short. Default: 500. */
+  readonly prefetch?: number
+  /** Deaths of a dispatcher after which a task that ran there fails. Default: 5. */
+  readonly maxDeaths?: number
+  /** How long `stop` waits for running tasks before it hands them back. Default: 30. */
+  readonly stopSeconds?: number
+  /** Shown in the list of dispatchers. Default: host and process. */
+  readonly name?: string
+  readonly onLog?: (entry: { task: string; kind: string; message: string; fields: Record<string, unknown> }) => void
+  /** Told of faults that no task can be blamed for; the dispatcher goes on. */
+  readonly onError?: (error: Error) => void
+}
+
+export type Settings = Required<Omit<DispatchOptions, 'queues' | 'onLog' | 'onError'>> & DispatchOptions
+
+/** The options with their defaults. Throws `InvalidOption` for what cannot be used. */
+export function toSettings(options: DispatchOptions): Settings {
+  const { concurrency = 10, leaseSeconds = 30, prefetch = 500, maxDeaths = 5, stopSeconds = 30 } = options
+  const check = (name: string, value: number, isGood: boolean) => {
+    if (!isGood) throw new InvalidOption(`${name} cannot be ${value}`)
+  }
+  check('concurrency', concurrency, Number.isInteger(concurrency) && concurrency >= 1)
+  check('leaseSeconds', leaseSeconds, leaseSeconds > 0 && leaseSeconds < 86_400)
+  check('prefetch', prefetch, Number.isInteger(prefetch) && prefetch >= 0)
+  check('maxDeaths', maxDeaths, Number.isInteger(maxDeaths) && maxDeaths >= 1)
+  check('stopSeconds', stopSeconds, stopSeconds >= 0 && stopSeconds < 86_400)
+  const name = options.name ?? `${hostname()}:${process.pid}`
+  return { ...options, concurrency, leaseSeconds, prefetch, maxDeaths, stopSeconds, name }
+}

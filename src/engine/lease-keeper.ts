@@ -1,0 +1,103 @@
+import type { Pool } from '../db/index.ts'
+import { canceling, expire, heartbeat, register, unregister } from './dispatchers.sql.ts'
+
+export type LeaseEvents = {
+  /** The lease ran out and the tasks were given to others. */
+  onLost(): void
+  /** The lease is over by our own clock and the database is out of reach: others may run our tasks by now. */
+  onSilence(): void
+  /** Someone asked these tasks to stop. */
+  onCancel(ids: readonly string[]): void
+  /** Tasks of a dead dispatcher were put back. */
+  onExpired(): void
+}
+
+export type LeaseOptions = {
+  readonly name: string
+  readonly leaseSeconds: number
+  readonly maxDeaths: number
+}
+
+const TICK_MS = 1000
+
+/** Holds the one lease that covers everything a dispatcher runs, and takes away those of dispatchers that fell silent. */
+export class LeaseKeeper {
+  readonly #pool: Pool
+  readonly #options: LeaseOptions
+  readonly #events: LeaseEvents
+  #lanes: readonly number[] = []
+  #holder = 0
+  #endsAt = 0
+  #beat: NodeJS.Timeout | undefined
+  #tick: NodeJS.Timeout | undefined
+
+  constructor(pool: Pool, options: LeaseOptions, events: LeaseEvents) {
+    this.#pool = pool
+    this.#options = options
+    this.#events = events
+  }
+
+  /** The incarnation: half of the fencing token. */
+  get holder(): number {
+    return this.#holder
+  }
+
+  async take(lanes: readonly number[]): Promise<void> {
+    this.#lanes = lanes
+    await this.retake()
+    this.#beat = setInterval(() => this.#renew(), (this.#options.leaseSeconds * 1000) / 3) // two renewals may be lost before the lease is
+    this.#tick = setInterval(() => this.#onTick(), TICK_MS)
+  }
+
+  async retake(): Promise<void> {
+    const asked = performance.now()
+    const { id } = await register(this.#pool, {
+      name: this.#options.name,
+      lease_seconds: this.#options.leaseSeconds,
+      lanes: this.#lanes,
+    })
+    this.#holder = id
+    this.#endsAt = asked + this.#options.leaseSeconds * 1000
+  }
+
+  #renew(): void {
+    const holder = this.#holder
+    const asked = performance.now()
+    heartbeat(this.#pool, { holder })
+      .then((answer) => {
+        if (holder !== this.#holder) return
+        if (!answer.is_alive) return this.#events.onLost()
+        this.#endsAt = asked + this.#options.leaseSeconds * 1000
+        if (answer.canceling.length > 0) this.#events.onCancel(answer.canceling)
+      })
+      .catch(() => {}) // the next beat tries again; silence is noticed below
+      .finally(() => {
+        if (holder === this.#holder && performance.now() > this.#endsAt) this.#events.onSilence()
+      })
+  }
+
+  /** Asks what was canceled: on a notification, and without notifications every so often. */
+  lookForCancels(): void {
+    canceling(this.#pool, { holder: this.#holder })
+      .then(({ ids }) => {
+        if (ids.length > 0) this.#events.onCancel(ids)
+      })
+      .catch(() => {})
+  }
+
+  #onTick(): void {
+    this.lookForCancels()
+    expire(this.#pool, { max_deaths: this.#options.maxDeaths })
+      .then(({ count }) => {
+        if (count > 0) this.#events.onExpired()
+      })
+      .catch(() => {})
+  }
+
+  /** Stops renewing. What is still held is taken away by others at once. */
+  async drop(): Promise<void> {
+    clearInterval(this.#beat)
+    clearInterval(this.#tick)
+    await unregister(this.#pool, { holder: this.#holder }).catch(() => {})
+  }
+}
