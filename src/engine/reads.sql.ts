@@ -39,7 +39,7 @@ export const leaseFacts = many(
       where attempt.task = asked.id and attempt.holder = asked.holder and attempt.epoch = asked.epoch
         and attempt.outcome <> 'lease_lost'
     ) as is_recorded
-  from unnest(${'holders'}, ${'ids'}, ${'epochs'}) asked(holder, id, epoch)
+  from unnest(${'holders'}::int[], ${'ids'}::bigint[], ${'epochs'}::int[]) asked(holder, id, epoch)
     left join millrace.live
       on live.id = asked.id and live.holder = asked.holder and live.epoch = asked.epoch and live.state = 'running'
 `
