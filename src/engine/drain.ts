@@ -87,16 +87,20 @@ export async function work<W extends AnyWorker>(
   payload: PayloadInput<W>,
   options: WorkOptions = {},
 ): Promise<Awaited<ReturnType<W['work']>>> {
-  const run = new Run(worker, {
-    id: options.id ?? '1',
-    epoch: 1,
-    failures: options.failures ?? 0,
-    deaths: 0,
-    scope: options.scope ?? 'default',
-    key: options.key ?? null,
-    creator: options.creator ?? null,
-    payload: parse(worker.payload, payload, worker.kind),
-  })
+  const run = new Run(
+    worker,
+    {
+      id: options.id ?? '1',
+      epoch: 1,
+      failures: options.failures ?? 0,
+      deaths: 0,
+      scope: options.scope ?? 'default',
+      key: options.key ?? null,
+      creator: options.creator ?? null,
+      payload: parse(worker.payload, payload, worker.kind),
+    },
+    0,
+  )
   const context = new Context(run, (_run, message, fields) => options.onLog?.(message, fields))
   const { signal } = options
   return worker.work(

@@ -236,16 +236,24 @@ describe('limits', () => {
     expect((await engine.drain(worker)).performed).toHaveLength(1)
   })
 
-  test('a task may have a lock and a limit', async () => {
-    const worker = aWorker()
+  test('a task may have a lock and a limit: neither is overrun, and all get their turn', async () => {
+    const running: string[] = []
+    const problems: string[] = []
+    const worker = aWorker({
+      async work({ payload }) {
+        if (running.includes(payload) || running.length === 2) problems.push(`${payload} beside ${running}`)
+        running.push(payload)
+        await new Promise(setImmediate)
+        running.splice(running.indexOf(payload), 1)
+      },
+    })
     const limit = { group: 'both', max: 2 }
-    await engine.add(worker, { locks: ['p'], limit })
-    await engine.add(worker, { locks: ['p'], limit })
-    await engine.add(worker, { locks: ['q'], limit })
-    const dispatcher = await engine.byHand([worker])
-    const runs = await dispatcher.claim(10)
-    expect(runs).toHaveLength(2)
-    for (const run of runs) await dispatcher.perform(run)
-    expect((await engine.drain(worker)).performed).toHaveLength(1)
+    const names = ['p', 'p', 'q', 'p', 'q', 'r']
+    const added = await engine.millrace.addMany(names.map((lock) => ({ worker, payload: lock, locks: [lock], limit })))
+    const dispatcher = await engine.dispatch([worker])
+    while ((await engine.states(...added.map(({ id }) => id))).some((state) => state !== 'succeeded')) {
+      await dispatcher.idle()
+    }
+    expect(problems).toEqual([])
   })
 })

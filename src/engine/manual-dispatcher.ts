@@ -90,7 +90,9 @@ export class ManualDispatcher {
       const rows = await this.#step([], limit)
       const answer = rows.pop()
       if (rows.length === 0 && answer?.has_effects && look < MOST_LOOKS) continue
-      return rows.map((row) => new Run(this.#workerOfLane.get(row.lane as number) as AnyWorker, row as ClaimedRow))
+      return rows.map(
+        (row) => new Run(this.#workerOfLane.get(row.lane as number) as AnyWorker, row as ClaimedRow, this.id),
+      )
     }
   }
 
@@ -113,7 +115,7 @@ export class ManualDispatcher {
 
   #performed(run: Run): Promise<Success | undefined> {
     return new Promise((resolve, reject) => {
-      perform(this.#recorder, run, {
+      perform(this.#parts, run, {
         onLog: (of, message, fields) =>
           this.#options.onLog?.({
             task: of.id,
@@ -137,7 +139,7 @@ export class ManualDispatcher {
 
   /** Whether the outcome must be offered again. */
   async #resolve(run: Run): Promise<boolean> {
-    const again = await resolveRefused(this.#recorder, [run], (error) => {
+    const again = await resolveRefused(this.#parts, [run], (error) => {
       throw error
     })
     return again.length > 0
@@ -156,10 +158,6 @@ export class ManualDispatcher {
       limit,
       idle: null,
     })
-  }
-
-  get #recorder() {
-    return { pool: this.#parts.pool, names: this.#parts.names, holder: this.id }
   }
 
   async #describe(run: Run): Promise<Performed> {
