@@ -10,6 +10,7 @@ import {
   type DispatchOptions,
   defineWorker,
   type Millrace,
+  PermanentError,
   type TaskId,
   type TaskState,
 } from '../src/engine/index.ts'
@@ -39,6 +40,20 @@ let kinds = 0
 export function aWorker(of: Partial<AnyWorker> = {}): AnyWorker {
   kinds += 1
   return defineWorker({ kind: `test.${kinds}`, payload: anything, work: () => undefined, ...of } as AnyWorker)
+}
+
+/** A worker whose tasks fail while their payload is in `broken`. */
+export function mendable() {
+  const broken = new Set<unknown>()
+  const ran: unknown[] = []
+  const worker: AnyWorker = aWorker({
+    work({ payload }) {
+      ran.push(payload)
+      if (broken.has(payload)) throw new PermanentError(`${payload} is broken`)
+      return payload
+    },
+  })
+  return { worker, broken, ran }
 }
 
 export type TestEngine = {

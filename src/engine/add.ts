@@ -102,10 +102,10 @@ function toPayload(item: AddItem, position: number, count: number, names: Names)
   const where = count > 1 ? ` (item ${position})` : ''
   const worker = typeof item.worker === 'string' ? names.worker(item.worker) : item.worker
   if (worker !== undefined) parse(worker.payload, item.payload, worker.kind, where)
-  const text = toJson(item.payload, worker?.kind ?? String(item.worker ?? 'milestone'), where)
+  const kind = typeof item.worker === 'string' ? item.worker : (item.worker?.kind ?? 'milestone')
+  const text = toJson(item.payload, kind, where)
   if (text === undefined) return null
   if (!isStorable(text)) {
-    const kind = worker?.kind ?? (typeof item.worker === 'string' ? item.worker : 'milestone')
     throw new InvalidPayload(kind, where, [
       { path: '', message: 'contains a character that cannot be stored (U+0000 or half a surrogate pair)' },
     ])

@@ -241,7 +241,7 @@ describe('limits', () => {
     const problems: string[] = []
     const worker = aWorker({
       async work({ payload }) {
-        if (running.includes(payload) || running.length === 2) problems.push(`${payload} beside ${running}`)
+        if (running.includes(payload) || running.length === 2) problems.push(`${payload} beside ${running.join()}`)
         running.push(payload)
         await new Promise(setImmediate)
         running.splice(running.indexOf(payload), 1)
