@@ -3,7 +3,7 @@
 // by themselves and an idle dispatcher answers at once.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isConnectionLost, isRetryable, type Listener, type Pool } from '../db/index.ts'
-import { type DispatchOptions, type Settings, toSettings } from './dispatch-options.ts'
+import { type Dispatcher, type DispatchOptions, type Settings, toSettings } from './dispatch-options.ts'
 import { beginSuspect, step } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
@@ -15,14 +15,7 @@ import { type ClaimedRow, Run } from './run.ts'
 import { requeueTasks } from './tasks.sql.ts'
 import type { AnyWorker } from './worker.ts'
 
-export type Dispatcher = {
-  /** The incarnation: changes when the lease was lost and taken anew. */
-  readonly id: number
-  /** Resolves when nothing is running and nothing is ready for it. */
-  idle(): Promise<void>
-  /** Stops claiming, hands back what was not begun, waits for what runs, and hands that back too when it takes too long. */
-  stop(): Promise<void>
-}
+export type { Dispatcher }
 
 export type DispatcherParts = {
   /** For callbacks and whatever else takes its time. */
@@ -63,6 +56,7 @@ export class DispatcherLoop implements Dispatcher {
   #isLosing = false
   #isScheduled = false
   #isFilling = false
+  #unsettled = 0
   #poll: NodeJS.Timeout | undefined
   #staleCheck: NodeJS.Timeout | undefined
   #listener: Listener | undefined
@@ -267,7 +261,11 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #resolve(runs: readonly Run[]): Promise<Run[]> {
-    return resolveRefused(this.#parts, runs, (error) => this.#options.onError?.(error))
+    this.#unsettled += 1
+    return resolveRefused(this.#parts, runs, (error) => this.#options.onError?.(error)).finally(() => {
+      this.#unsettled -= 1
+      this.#wake() // what was found canceled may have released others
+    })
   }
 
   // --- when something breaks ------------------------------------------------------------------------------------
@@ -373,8 +371,9 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #settleIdle(): void {
-    const inHand = this.#running.size + this.#queue.length + this.#finished.length + this.#stepsUnderWay
-    if (inHand > 0 || this.#isRecovering || !(this.#isDry || this.#isStopping)) return
+    const inHand = this.#running.size + this.#queue.length + this.#finished.length
+    const isQuiet = inHand + this.#stepsUnderWay + this.#unsettled === 0 && !this.#isRecovering
+    if (!isQuiet || !(this.#isDry || this.#isStopping)) return
     for (const resolve of this.#waiters.splice(0)) resolve()
   }
 

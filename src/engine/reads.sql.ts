@@ -93,7 +93,7 @@ export const readTask = maybe(
     coalesce(live.epoch, done.epoch) as epoch,
     dispatcher.name as dispatcher,
     live.cancel_cause is not null as is_canceling,
-    coalesce(done.cause, live.cancel_cause) as cause,
+    coalesce(done.cause, nullif(live.cancel_cause, '')) as cause,
     coalesce(done.culprit, live.cancel_by) as culprit,
     done.actor as ended_by,
     live.held_by,
