@@ -48,6 +48,7 @@ export class DispatcherLoop implements Dispatcher {
   readonly #handingBack = new Set<Promise<void>>()
   #queuedAt = 0
   #stepsUnderWay = 0
+  #claiming = 0
   #isDry = false
   #isIdleListed = false
   #isRecovering = false
@@ -117,16 +118,18 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #room(): number {
-    return this.#isStopping ? 0 : this.#pace.room(this.#running.size, this.#queue.length)
+    return this.#isStopping ? 0 : this.#pace.room(this.#running.size + this.#queue.length + this.#claiming)
   }
 
   #turn(): void {
     while (!this.#isOver && !this.#isLosing && !this.#isRecovering && this.#stepsUnderWay < MOST_STEPS_AT_ONCE) {
       const room = this.#room()
       if (this.#finished.length === 0 && (room <= 0 || this.#isDry)) break
-      // With a step on its way, wait for a good batch; its answer comes back here anyway.
-      if (this.#stepsUnderWay > 0 && this.#finished.length < this.#pace.batch) break
-      void this.#step(room)
+      // With a step on its way, wait for a good batch; its answer comes back here anyway. Where there is more than
+      // enough to do, two steps take turns: one is with the database while the tasks of the other are performed.
+      const { batch, isSaturated } = this.#pace
+      if (this.#stepsUnderWay > 0 && this.#finished.length < batch && !(isSaturated && room >= batch)) break
+      void this.#step(isSaturated ? Math.min(room, batch) : room)
     }
     this.#settleIdle()
   }
@@ -137,6 +140,7 @@ export class DispatcherLoop implements Dispatcher {
     const scan = this.#pace.scan(this.#lanes, this.#isDry)
     const idle = this.#isDry && !this.#isIdleListed ? true : this.#isIdleListed && this.#pace.isSaturated ? false : null
     this.#stepsUnderWay += 1
+    this.#claiming += Math.max(0, room)
     clearTimeout(this.#poll)
     try {
       const rows = await step(this.#parts.control, {
@@ -152,6 +156,7 @@ export class DispatcherLoop implements Dispatcher {
         idle,
       })
       const answer = rows.pop() as (typeof rows)[number]
+      this.#claiming -= Math.max(0, room)
       if (idle !== null) this.#isIdleListed = idle
       this.#pace.stepped(rows, room, scan)
       this.#settleFinished(finished, answer.accepted ?? [])
@@ -159,6 +164,7 @@ export class DispatcherLoop implements Dispatcher {
       this.#begin(rows as (ClaimedRow & { lane: number })[], holder)
       if (answer.is_alive === false && holder === this.#lease.holder) void this.#lose()
     } catch (error) {
+      this.#claiming -= Math.max(0, room)
       this.#stepFailed(finished, error as Error)
     } finally {
       this.#stepsUnderWay -= 1
