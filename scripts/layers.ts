@@ -5,7 +5,7 @@ import { dirname, join, normalize, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { filesUnder, lineOf, readSource } from './source.ts'
 
-const COMPOSITION_ROOT = ['main', 'config', 'bin', 'index', 'testing']
+const COMPOSITION_ROOT = ['main', 'bin', 'index', 'testing', 'parts']
 const ROW = /^\| `([\w-]+)`\s*\|[^|]*\|([^|]*)\|/gm
 const IMPORT = /\b(?:from|import)\s*\(?\s*(['"])/g
 const SQL =
@@ -78,9 +78,9 @@ function findFileProblems(place: Place, text: string, allowed: Allowed): string[
     const problem = judgeImport(place, spec, allowed)
     if (problem) report(at, problem)
   }
-  const mayReadEnvironment = place.file === join('src', 'config.ts') || place.isTest
+  const mayReadEnvironment = place.folder === 'config' || place.isTest
   const environment = code.search(/\bprocess\s*\.\s*env\b|\bprocess\[/)
-  if (environment >= 0 && !mayReadEnvironment) report(environment, 'only config.ts reads the environment')
+  if (environment >= 0 && !mayReadEnvironment) report(environment, 'only config reads the environment')
   const mayHoldSql = place.folder === 'db' || place.file.endsWith('.sql.ts') || place.isTest
   const sql = strings.find((string) => SQL.test(string.text))
   if (sql && !mayHoldSql) report(sql.at, 'SQL belongs into a .sql.ts file')
