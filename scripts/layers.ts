@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { filesUnder, lineOf, readSource } from './source.ts'
 
 const COMPOSITION_ROOT = ['main', 'bin', 'index', 'testing', 'parts']
+const PATH = /`((?:src|migrations)\/[^`]*)`/g
 const ROW = /^\| `([\w-]+)`\s*\|[^|]*\|([^|]*)\|/gm
 const IMPORT = /\b(?:from|import)\s*\(?\s*(['"])/g
 const SQL =
@@ -22,8 +23,10 @@ type Place = {
 
 /** Every way in which the tree under `root` departs from its architecture page, one sentence each. */
 export function findLayerProblems(root: string): string[] {
-  const allowed = readTable(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'))
+  const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+  const allowed = readTable(page)
   return [
+    ...findLostPaths(root, page),
     ...findDoorProblems(root, allowed),
     ...filesUnder(join(root, 'src'))
       .filter((file) => file.endsWith('.ts'))
@@ -45,6 +48,13 @@ function readTable(page: string): Allowed {
       new Set([...imports.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)),
     ]),
   )
+}
+
+/** What the page sends its reader to must be there. */
+function findLostPaths(root: string, page: string): string[] {
+  return [...page.matchAll(PATH)]
+    .filter(([, path = '']) => !existsSync(join(root, path)))
+    .map(([, path]) => `ARCHITECTURE.md: there is no ${path}`)
 }
 
 const isTest = (file: string) => /\.(test|suite)\.ts$/.test(file)

@@ -79,6 +79,11 @@ describe('reported is', () => {
     expect(findLayerProblems(root)).toEqual(['src/utils: the folder is missing from the table in ARCHITECTURE.md'])
   })
 
+  test('a path on the page that leads nowhere', () => {
+    plant('ARCHITECTURE.md', `${page}\nClaiming is \`src/engine/claim.ts\`, finishing \`src/engine/finish.ts\`.\n`)
+    expect(findLayerProblems(root)).toEqual(['ARCHITECTURE.md: there is no src/engine/finish.ts'])
+  })
+
   test('a folder without a door', () => {
     rmSync(join(root, 'src/http/index.ts'))
     plant('src/http/serve.ts', '')
