@@ -18,7 +18,6 @@ export const text = sqlType<string>('text')
 export const timestamptz = sqlType<Date>('timestamptz')
 /** As a parameter: JSON text. As a column: the parsed value. */
 export const jsonb = sqlType<unknown>('jsonb')
-export const json = sqlType<unknown>('json')
 export const named = <T>(name: string): SqlType<T> => sqlType<T>(name)
 export const array = <T>(element: SqlType<T>): SqlType<readonly T[]> => sqlType(`${element.name}[]`)
 export const nullable = <T>(of: SqlType<T>): SqlType<T | null> => ({ ...of, isNullable: true }) as SqlType<T | null>
