@@ -4,6 +4,7 @@ export { machine } from './machine.ts'
 export { migrate, migrationSql, type SchemaStatus, schemaStatus } from './migrate.ts'
 export { type Database, type DatabaseOptions, openDatabase } from './open.ts'
 export { type Client, createPool, type Db, type Pool, type PoolOptions } from './pool.ts'
+export { prepareWhereDirect } from './prepare.ts'
 export { prepareSchema, schemaProblem } from './prepare-schema.ts'
 export {
   array,

@@ -5,7 +5,11 @@ import pg from 'pg'
  * caller has begun. A caller's own `pg` client fits.
  */
 export type Db = {
-  query(statement: { text: string; values?: unknown[] }): Promise<{ rows: unknown[]; rowCount?: number | null }>
+  query(statement: {
+    name?: string
+    text: string
+    values?: unknown[]
+  }): Promise<{ rows: unknown[]; rowCount?: number | null }>
 }
 
 export type Pool = pg.Pool

@@ -2,6 +2,7 @@
 // values. The text is therefore constant, cannot be injected into, and one test asks the server what
 // every statement takes and returns and compares it with what is declared here.
 import type { Db } from './pool.ts'
+import { isPreparing } from './prepare.ts'
 
 /** A PostgreSQL type by its name there, carrying the TypeScript type it has here. */
 export type SqlType<T> = { readonly name: string; readonly isNullable?: boolean; readonly as?: T }
@@ -62,7 +63,8 @@ function declare<P extends Shape, C extends Shape, R>(
     })
     return async (db, values) => {
       const given = values as Record<string, unknown>
-      const result = await db.query({ text: sql, values: order.map((key) => given[key] ?? null) })
+      const bound = order.map((key) => given[key] ?? null)
+      const result = await db.query(isPreparing(db) ? { name, text: sql, values: bound } : { text: sql, values: bound })
       return answer(result.rows as Values<C>[])
     }
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Db, Pool } from './pool.ts'
+import { prepareLike } from './prepare.ts'
 
 // serialization_failure, deadlock_detected, lock_not_available: the transaction left no trace and may run again.
 const RETRYABLE = new Set(['40001', '40P01', '55P03'])
@@ -53,6 +54,7 @@ export async function transaction<T>(pool: Pool, body: (tx: Client) => Promise<T
 async function attempt<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   // Errors of a checked-out client are also emitted; unheard they would end the process.
+  prepareLike(client, pool)
   let broken: Error | undefined
   const hear = (error: Error) => {
     broken ??= error

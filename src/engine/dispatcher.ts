@@ -2,7 +2,7 @@
 // and one commit for both. While a step is under way finished tasks gather for the next, so batches grow with the load
 // by themselves and an idle dispatcher answers at once.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isConnectionLost, isRetryable, type Listener, type Pool } from '../db/index.ts'
+import { isConnectionLost, isRetryable, type Listener, type Pool, prepareWhereDirect } from '../db/index.ts'
 import { type Dispatcher, type DispatchOptions, type Settings, toSettings } from './dispatch-options.ts'
 import { beginSuspect, step } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
@@ -90,6 +90,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#workerOfLane = new Map(
       this.#lanes.map((lane, i) => [lane, this.#workers.get(wanted[i]?.kind as string) as AnyWorker]),
     )
+    await prepareWhereDirect(this.#parts.control)
     await this.#lease.take(this.#lanes)
     this.#listener = this.#parts.listen(
       () => this.#wake(),

@@ -1,4 +1,4 @@
-import { createPool, type Db, listen, migrate, type Pool } from '../db/index.ts'
+import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect } from '../db/index.ts'
 import * as act from './act.ts'
 import { type AddedTask, type AddItem, type AddOptions, add } from './add.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
@@ -30,7 +30,7 @@ export async function connect(options: ConnectOptions): Promise<Millrace> {
   })
   try {
     if (options.migrate) await migrate(pool)
-    else await pool.query('select 1')
+    await prepareWhereDirect(pool)
   } catch (error) {
     await pool.end()
     throw error
