@@ -11,8 +11,8 @@ import type { Names } from './names.ts'
 import { Pace } from './pace.ts'
 import { perform } from './perform.ts'
 import { reconcile, resolveRefused } from './reconcile.ts'
+import { Returns } from './returns.ts'
 import { type ClaimedRow, Run } from './run.ts'
-import { requeueTasks } from './tasks.sql.ts'
 import type { AnyWorker } from './worker.ts'
 
 export type { Dispatcher }
@@ -33,6 +33,8 @@ const MOST_FINISHED_PER_STEP = 1000
 const STALE_QUEUE_MS = 1000
 const EFFECTS_POLL_MS = 10
 
+const isPassing = (error: Error) => isConnectionLost(error) || isRetryable(error)
+
 export class DispatcherLoop implements Dispatcher {
   readonly #parts: DispatcherParts
   readonly #options: Settings
@@ -45,7 +47,7 @@ export class DispatcherLoop implements Dispatcher {
   readonly #running = new Map<string, Run>()
   readonly #queue: Run[] = []
   readonly #finished: Finished[] = []
-  readonly #handingBack = new Set<Promise<void>>()
+  readonly #returns: Returns
   #queuedAt = 0
   #stepsUnderWay = 0
   #claiming = 0
@@ -70,6 +72,10 @@ export class DispatcherLoop implements Dispatcher {
     for (const worker of workers) parts.names.define(worker)
     this.#workers = new Map(workers.map((worker) => [worker.kind, worker]))
     this.#pace = new Pace(this.#options.concurrency, this.#options.prefetch)
+    this.#returns = new Returns(parts.control, (error) => {
+      if (!isPassing(error)) this.#options.onError?.(error)
+      void this.#recover()
+    })
     this.#lease = new LeaseKeeper(parts.control, this.#options, {
       onLost: () => void this.#lose(),
       onSilence: () => this.#abort('lease_lost'),
@@ -280,7 +286,7 @@ export class DispatcherLoop implements Dispatcher {
   #stepFailed(finished: readonly Finished[], error: Error): void {
     // Whether the step committed is unknown. Successes are offered again, and whatever it claimed is looked for.
     this.#finished.unshift(...finished)
-    if (!isConnectionLost(error) && !isRetryable(error)) this.#options.onError?.(error)
+    if (!isPassing(error)) this.#options.onError?.(error)
     void this.#recover()
   }
 
@@ -350,22 +356,7 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #handBack(runs: readonly Run[]): void {
-    if (runs.length === 0) return
-    const back = requeueTasks(this.#parts.control, {
-      holder: (runs[0] as Run).holder,
-      ids: runs.map((run) => run.id),
-      epochs: runs.map((run) => run.epoch),
-      outcome: 'handed_back',
-      delays: null,
-      errors: null,
-    })
-      .then(() => {})
-      .catch((error: Error) => {
-        if (!isConnectionLost(error) && !isRetryable(error)) this.#options.onError?.(error)
-        void this.#recover()
-      })
-      .finally(() => this.#handingBack.delete(back))
-    this.#handingBack.add(back)
+    this.#returns.give(runs)
   }
 
   // --- the end --------------------------------------------------------------------------------------------------
@@ -402,7 +393,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#isOver = true
     // Those of an earlier incarnation are not ours to give.
     this.#handBack([...this.#running.values()].filter((run) => run.holder === this.#lease.holder))
-    await Promise.all(this.#handingBack)
+    await this.#returns.settled()
     await this.#listener?.close()
     await this.#lease.drop()
     await this.#parts.control.end()
