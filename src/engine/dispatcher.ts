@@ -208,7 +208,7 @@ export class DispatcherLoop implements Dispatcher {
     if (rows.length === 0) return
     if (this.#queue.length === 0) this.#queuedAt = performance.now()
     for (const row of rows) this.#queue.push(new Run(this.#workerOfLane.get(row.lane) as AnyWorker, row, holder))
-    if (this.#isStopping || holder !== this.#lease.holder) this.#handBack(this.#queue.splice(0))
+    if (this.#isStopping || holder !== this.#lease.holder) this.#returns.give(this.#queue.splice(0))
     else this.#fill()
   }
 
@@ -230,7 +230,7 @@ export class DispatcherLoop implements Dispatcher {
     const answer = await beginSuspect(this.#parts.control, { holder, id, epoch }).catch(() => undefined)
     if (answer?.is_mine) return this.#perform(run)
     this.#ended(run)
-    if (answer === undefined) this.#handBack([run])
+    if (answer === undefined) this.#returns.give([run])
     else await this.#resolve([run]).catch(() => {})
     return undefined
   }
@@ -343,7 +343,7 @@ export class DispatcherLoop implements Dispatcher {
   #cancel(ids: readonly string[]): void {
     for (const id of ids) {
       const queued = this.#queue.findIndex((run) => run.id === id)
-      if (queued >= 0) this.#handBack(this.#queue.splice(queued, 1))
+      if (queued >= 0) this.#returns.give(this.#queue.splice(queued, 1))
       else this.#running.get(id)?.stop('canceled')
     }
   }
@@ -352,11 +352,7 @@ export class DispatcherLoop implements Dispatcher {
   #returnStale(): void {
     if (this.#queue.length === 0 || performance.now() - this.#queuedAt < STALE_QUEUE_MS) return
     this.#pace.slowed()
-    this.#handBack(this.#queue.splice(0))
-  }
-
-  #handBack(runs: readonly Run[]): void {
-    this.#returns.give(runs)
+    this.#returns.give(this.#queue.splice(0))
   }
 
   // --- the end --------------------------------------------------------------------------------------------------
@@ -380,7 +376,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#isStopping = true
     clearTimeout(this.#poll)
     clearInterval(this.#staleCheck)
-    this.#handBack(this.#queue.splice(0))
+    this.#returns.give(this.#queue.splice(0))
     const graceMs = this.#options.stopSeconds * 1000
     const quiet = new Promise<void>((resolve) => {
       this.#waiters.push(resolve)
@@ -392,7 +388,7 @@ export class DispatcherLoop implements Dispatcher {
     for (const timer of timers) clearTimeout(timer)
     this.#isOver = true
     // Those of an earlier incarnation are not ours to give.
-    this.#handBack([...this.#running.values()].filter((run) => run.holder === this.#lease.holder))
+    this.#returns.give([...this.#running.values()].filter((run) => run.holder === this.#lease.holder))
     await this.#returns.settled()
     await this.#listener?.close()
     await this.#lease.drop()
