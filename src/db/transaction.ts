@@ -51,13 +51,12 @@ export async function transaction<T>(pool: Pool, body: (tx: Client) => Promise<T
 }
 
 async function attempt<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
   // Errors of a checked-out client are also emitted; unheard they would end the process.
   let broken: Error | undefined
   const hear = (error: Error) => {
     broken ??= error
   }
-  client.on('error', hear)
+  const client = await checkOut(pool, hear)
   try {
     await client.query('begin isolation level read committed')
     const result = await body(client)
@@ -75,6 +74,20 @@ async function attempt<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise
     client.removeListener('error', hear)
     client.release(broken)
   }
+}
+
+/**
+ * Takes a client and listens to its errors from the very moment on: a server that shuts down may say so in the same
+ * packet that makes the client usable, before anyone who waits for the promise gets to run.
+ */
+function checkOut(pool: Pool, hear: (error: Error) => void): Promise<Client> {
+  return new Promise((resolve, reject) => {
+    pool.connect((error, client) => {
+      if (client === undefined) return reject(error ?? new Error('the pool answered no client'))
+      client.on('error', hear)
+      return resolve(client)
+    })
+  })
 }
 
 /** Runs `body` inside a savepoint of the transaction `tx`: when it throws, only its writes are undone. */
