@@ -38,6 +38,7 @@ type Finished = { readonly run: Run; readonly output: string | null; readonly is
 const MOST_STEPS_AT_ONCE = 2
 const MOST_FINISHED_PER_STEP = 1000
 const STALE_QUEUE_MS = 1000
+const SUSPECT_DEATHS = 2 // one death takes everything along that was claimed there; two begin to tell
 const EFFECTS_POLL_MS = 10
 
 export class DispatcherLoop implements Dispatcher {
@@ -51,6 +52,9 @@ export class DispatcherLoop implements Dispatcher {
 
   readonly #running = new Map<string, Run>()
   readonly #queue: Run[] = []
+  /** Tasks that may have killed dispatchers wait here: one runs at a time, so that the next death names it. */
+  readonly #suspects: Run[] = []
+  #suspect: Run | undefined
   readonly #finished: Finished[] = []
   readonly #handingBack = new Set<Promise<void>>()
   #queuedAt = 0
@@ -200,16 +204,31 @@ export class DispatcherLoop implements Dispatcher {
   #begin(rows: readonly (ClaimedRow & { lane: number })[], holder: number): void {
     if (rows.length === 0) return
     if (this.#queue.length === 0) this.#queuedAt = performance.now()
-    for (const row of rows) this.#queue.push(new Run(this.#workerOfLane.get(row.lane) as AnyWorker, row, holder))
-    if (this.#isStopping || holder !== this.#lease.holder) this.#handBack(this.#queue.splice(0))
+    const fewDeaths = Math.max(1, Math.min(SUSPECT_DEATHS, this.#options.maxDeaths - 1))
+    for (const row of rows) {
+      const line = row.deaths < fewDeaths ? this.#queue : this.#suspects
+      line.push(new Run(this.#workerOfLane.get(row.lane) as AnyWorker, row, holder))
+    }
+    if (this.#isStopping || holder !== this.#lease.holder) this.#handBack(this.#takeUnbegun())
     else this.#fill()
+  }
+
+  #takeUnbegun(): Run[] {
+    return [...this.#queue.splice(0), ...this.#suspects.splice(0)]
+  }
+
+  #next(): Run | undefined {
+    if (this.#suspect !== undefined || this.#suspects.length === 0) return this.#queue.shift()
+    this.#suspect = this.#suspects.shift()
+    return this.#suspect
   }
 
   #fill(): void {
     if (this.#isFilling) return // work that ends at once comes back here: a loop, not a recursion
     this.#isFilling = true
-    while (this.#queue.length > 0 && this.#running.size < this.#options.concurrency && !this.#isStopping) {
-      const run = this.#queue.shift() as Run
+    while (this.#running.size < this.#options.concurrency && !this.#isStopping) {
+      const run = this.#next()
+      if (run === undefined) break
       this.#running.set(run.id, run)
       if (run.deaths > 0) void this.#performSuspect(run)
       else this.#perform(run)
@@ -245,6 +264,7 @@ export class DispatcherLoop implements Dispatcher {
 
   #ended(run: Run): void {
     if (this.#running.get(run.id) === run) this.#running.delete(run.id)
+    if (this.#suspect === run) this.#suspect = undefined
     this.#pace.ended()
     this.#fill()
     // A recorded outcome may have released or added tasks for this very dispatcher.
@@ -301,7 +321,8 @@ export class DispatcherLoop implements Dispatcher {
 
   #knows(id: string, epoch: number): boolean {
     const isIt = (run: Run) => run.id === id && run.epoch === epoch
-    return this.#running.get(id)?.epoch === epoch || this.#queue.some(isIt) || this.#finished.some((f) => isIt(f.run))
+    if (this.#running.get(id)?.epoch === epoch) return true
+    return this.#queue.some(isIt) || this.#suspects.some(isIt) || this.#finished.some((f) => isIt(f.run))
   }
 
   /** The lease ran out and the tasks were given to others: stop everything and begin anew. */
@@ -309,7 +330,7 @@ export class DispatcherLoop implements Dispatcher {
     if (this.#isLosing) return
     this.#isLosing = true
     this.#abort('lease_lost')
-    const lost = [...this.#queue.splice(0), ...this.#finished.splice(0).map((f) => f.run)]
+    const lost = [...this.#takeUnbegun(), ...this.#finished.splice(0).map((f) => f.run)]
     this.#resolve(lost).catch(() => {})
     while (!this.#isStopping) {
       try {
@@ -331,8 +352,9 @@ export class DispatcherLoop implements Dispatcher {
 
   #cancel(ids: readonly string[]): void {
     for (const id of ids) {
-      const queued = this.#queue.findIndex((run) => run.id === id)
-      if (queued >= 0) this.#handBack(this.#queue.splice(queued, 1))
+      const line = this.#suspects.some((run) => run.id === id) ? this.#suspects : this.#queue
+      const queued = line.findIndex((run) => run.id === id)
+      if (queued >= 0) this.#handBack(line.splice(queued, 1))
       else this.#running.get(id)?.stop('canceled')
     }
   }
@@ -373,7 +395,8 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #settleIdle(): void {
-    const inHand = this.#running.size + this.#queue.length + this.#finished.length + this.#stepsUnderWay
+    const unbegun = this.#queue.length + this.#suspects.length
+    const inHand = this.#running.size + unbegun + this.#finished.length + this.#stepsUnderWay
     if (inHand > 0 || this.#isRecovering || !(this.#isDry || this.#isStopping)) return
     for (const resolve of this.#waiters.splice(0)) resolve()
   }
@@ -383,7 +406,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#isStopping = true
     clearTimeout(this.#poll)
     clearInterval(this.#staleCheck)
-    this.#handBack(this.#queue.splice(0))
+    this.#handBack(this.#takeUnbegun())
     const graceMs = this.#options.stopSeconds * 1000
     const quiet = new Promise<void>((resolve) => {
       this.#waiters.push(resolve)
