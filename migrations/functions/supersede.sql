@@ -66,7 +66,8 @@ begin
   for v_holder in
     with asked as (
       update millrace.live l
-      set cancel_cause = p_cause, cancel_by = p_by, cancel_actor = p_actor
+      -- The cause is also the mark, so there is always one.
+      set cancel_cause = coalesce(p_cause, 'asked to stop'), cancel_by = p_by, cancel_actor = p_actor
       where l.id = any(p_ids) and l.cancel_cause is null
       returning l.holder
     )
