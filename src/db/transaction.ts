@@ -9,7 +9,7 @@ const RETRYABLE = new Set(['40001', '40P01', '55P03'])
 const LOST_STATE = /^(08...|57P0[1-5]|53300)$/
 const LOST_SYSTEM = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])
 const LOST_MESSAGE =
-  /connection terminated|connection timeout|timeout exceeded when trying to connect|server closed the connection|not queryable/i
+  /connection terminated|connection timeout|query read timeout|timeout exceeded when trying to connect|server closed the connection|not queryable/i
 
 const MAX_ROUNDS = 8
 

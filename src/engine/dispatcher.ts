@@ -40,6 +40,7 @@ const MOST_FINISHED_PER_STEP = 1000
 const STALE_QUEUE_MS = 1000
 const SUSPECT_DEATHS = 2 // one death takes everything along that was claimed there; two begin to tell
 const EFFECTS_POLL_MS = 10
+const LONGEST_LOOK_MS = 3_600_000
 
 export class DispatcherLoop implements Dispatcher {
   readonly #parts: DispatcherParts
@@ -62,6 +63,7 @@ export class DispatcherLoop implements Dispatcher {
   #isDry = false
   #isIdleListed = false
   #isRecovering = false
+  #lookAgain: NodeJS.Timeout | undefined
   #isStopping = false
   #isOver = false
   #isLosing = false
@@ -287,7 +289,10 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #resolve(runs: readonly Run[]): Promise<Run[]> {
-    return resolveRefused(this.#parts, runs, (error) => this.#options.onError?.(error))
+    const { names, pool, control } = this.#parts
+    return resolveRefused({ names, pool: this.#isOver ? pool : control }, runs, (error) =>
+      this.#options.onError?.(error),
+    )
   }
 
   // --- when something breaks ------------------------------------------------------------------------------------
@@ -299,10 +304,14 @@ export class DispatcherLoop implements Dispatcher {
     void this.#recover()
   }
 
-  /** Learns from the database what is held here before anything else is claimed. */
-  async #recover(): Promise<void> {
+  /**
+   * Learns from the database what is held here before anything else is claimed. The server may still be at the step that
+   * was given up, and claim for us afterwards: so it is asked again a lease later, then after twice that time and so on.
+   */
+  async #recover(againMs = this.#options.leaseSeconds * 1000): Promise<void> {
     if (this.#isRecovering) return
     this.#isRecovering = true
+    clearTimeout(this.#lookAgain)
     for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
       await sleep(pauseMs * (0.5 + Math.random()))
       if (this.#isOver) return
@@ -316,6 +325,9 @@ export class DispatcherLoop implements Dispatcher {
     }
     this.#isRecovering = false
     this.#isIdleListed = false
+    if (!this.#isStopping) {
+      this.#lookAgain = setTimeout(() => void this.#recover(againMs * 2), Math.min(againMs, LONGEST_LOOK_MS))
+    }
     this.#wake()
   }
 
@@ -406,6 +418,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#isStopping = true
     clearTimeout(this.#poll)
     clearInterval(this.#staleCheck)
+    clearTimeout(this.#lookAgain)
     this.#handBack(this.#takeUnbegun())
     const graceMs = this.#options.stopSeconds * 1000
     const quiet = new Promise<void>((resolve) => {
