@@ -13,6 +13,7 @@ import { perform } from './perform.ts'
 import { reconcile, resolveRefused } from './reconcile.ts'
 import { Returns } from './returns.ts'
 import { type ClaimedRow, Run } from './run.ts'
+import { Unbegun } from './unbegun.ts'
 import type { AnyWorker } from './worker.ts'
 
 export type { Dispatcher }
@@ -32,6 +33,7 @@ const MOST_STEPS_AT_ONCE = 2
 const MOST_FINISHED_PER_STEP = 1000
 const STALE_QUEUE_MS = 1000
 const EFFECTS_POLL_MS = 10
+const LONGEST_LOOK_MS = 3_600_000
 
 const isPassing = (error: Error) => isConnectionLost(error) || isRetryable(error)
 
@@ -45,15 +47,15 @@ export class DispatcherLoop implements Dispatcher {
   #lanes: number[] = []
 
   readonly #running = new Map<string, Run>()
-  readonly #queue: Run[] = []
+  readonly #unbegun: Unbegun
   readonly #finished: Finished[] = []
   readonly #returns: Returns
-  #queuedAt = 0
   #stepsUnderWay = 0
   #claiming = 0
   #isDry = false
   #isIdleListed = false
   #isRecovering = false
+  #lookAgain: NodeJS.Timeout | undefined
   #isStopping = false
   #isOver = false
   #isLosing = false
@@ -71,6 +73,7 @@ export class DispatcherLoop implements Dispatcher {
     if (workers.length === 0) throw new InvalidOption('a dispatcher needs at least one worker')
     for (const worker of workers) parts.names.define(worker)
     this.#workers = new Map(workers.map((worker) => [worker.kind, worker]))
+    this.#unbegun = new Unbegun(this.#options.maxDeaths)
     this.#pace = new Pace(this.#options.concurrency, this.#options.prefetch)
     this.#returns = new Returns(parts.control, (error) => {
       if (!isPassing(error)) this.#options.onError?.(error)
@@ -125,7 +128,7 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #room(): number {
-    return this.#isStopping ? 0 : this.#pace.room(this.#running.size + this.#queue.length + this.#claiming)
+    return this.#isStopping ? 0 : this.#pace.room(this.#running.size + this.#unbegun.size + this.#claiming)
   }
 
   #turn(): void {
@@ -206,17 +209,17 @@ export class DispatcherLoop implements Dispatcher {
 
   #begin(rows: readonly (ClaimedRow & { lane: number })[], holder: number): void {
     if (rows.length === 0) return
-    if (this.#queue.length === 0) this.#queuedAt = performance.now()
-    for (const row of rows) this.#queue.push(new Run(this.#workerOfLane.get(row.lane) as AnyWorker, row, holder))
-    if (this.#isStopping || holder !== this.#lease.holder) this.#returns.give(this.#queue.splice(0))
+    for (const row of rows) this.#unbegun.push(new Run(this.#workerOfLane.get(row.lane) as AnyWorker, row, holder))
+    if (this.#isStopping || holder !== this.#lease.holder) this.#returns.give(this.#unbegun.takeAll())
     else this.#fill()
   }
 
   #fill(): void {
     if (this.#isFilling) return // work that ends at once comes back here: a loop, not a recursion
     this.#isFilling = true
-    while (this.#queue.length > 0 && this.#running.size < this.#options.concurrency && !this.#isStopping) {
-      const run = this.#queue.shift() as Run
+    while (this.#running.size < this.#options.concurrency && !this.#isStopping) {
+      const run = this.#unbegun.next()
+      if (run === undefined) break
       this.#running.set(run.id, run)
       if (run.deaths > 0) void this.#performSuspect(run)
       else this.#perform(run)
@@ -252,6 +255,7 @@ export class DispatcherLoop implements Dispatcher {
 
   #ended(run: Run): void {
     if (this.#running.get(run.id) === run) this.#running.delete(run.id)
+    this.#unbegun.ended(run)
     this.#pace.ended()
     this.#fill()
     // A recorded outcome may have released or added tasks for this very dispatcher.
@@ -274,8 +278,10 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #resolve(runs: readonly Run[]): Promise<Run[]> {
+    const { names, pool, control } = this.#parts
+    const at = { names, pool: this.#isOver ? pool : control }
     this.#unsettled += 1
-    return resolveRefused(this.#parts, runs, (error) => this.#options.onError?.(error)).finally(() => {
+    return resolveRefused(at, runs, (error) => this.#options.onError?.(error)).finally(() => {
       this.#unsettled -= 1
       this.#wake() // what was found canceled may have released others
     })
@@ -290,10 +296,14 @@ export class DispatcherLoop implements Dispatcher {
     void this.#recover()
   }
 
-  /** Learns from the database what is held here before anything else is claimed. */
-  async #recover(): Promise<void> {
+  /**
+   * Learns from the database what is held here before anything else is claimed. The server may still be at the step that
+   * was given up, and claim for us afterwards: so it is asked again a lease later, then after twice that time and so on.
+   */
+  async #recover(againMs = this.#options.leaseSeconds * 1000): Promise<void> {
     if (this.#isRecovering) return
     this.#isRecovering = true
+    clearTimeout(this.#lookAgain)
     for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
       await sleep(pauseMs * (0.5 + Math.random()))
       if (this.#isOver) return
@@ -307,12 +317,15 @@ export class DispatcherLoop implements Dispatcher {
     }
     this.#isRecovering = false
     this.#isIdleListed = false
+    if (!this.#isStopping) {
+      this.#lookAgain = setTimeout(() => void this.#recover(againMs * 2), Math.min(againMs, LONGEST_LOOK_MS))
+    }
     this.#wake()
   }
 
   #knows(id: string, epoch: number): boolean {
-    const isIt = (run: Run) => run.id === id && run.epoch === epoch
-    return this.#running.get(id)?.epoch === epoch || this.#queue.some(isIt) || this.#finished.some((f) => isIt(f.run))
+    if (this.#running.get(id)?.epoch === epoch || this.#unbegun.has(id, epoch)) return true
+    return this.#finished.some(({ run }) => run.id === id && run.epoch === epoch)
   }
 
   /** The lease ran out and the tasks were given to others: stop everything and begin anew. */
@@ -320,7 +333,7 @@ export class DispatcherLoop implements Dispatcher {
     if (this.#isLosing) return
     this.#isLosing = true
     this.#abort('lease_lost')
-    const lost = [...this.#queue.splice(0), ...this.#finished.splice(0).map((f) => f.run)]
+    const lost = [...this.#unbegun.takeAll(), ...this.#finished.splice(0).map((f) => f.run)]
     this.#resolve(lost).catch(() => {})
     while (!this.#isStopping) {
       try {
@@ -342,17 +355,17 @@ export class DispatcherLoop implements Dispatcher {
 
   #cancel(ids: readonly string[]): void {
     for (const id of ids) {
-      const queued = this.#queue.findIndex((run) => run.id === id)
-      if (queued >= 0) this.#returns.give(this.#queue.splice(queued, 1))
+      const unbegun = this.#unbegun.take(id)
+      if (unbegun.length > 0) this.#returns.give(unbegun)
       else this.#running.get(id)?.stop('canceled')
     }
   }
 
   /** Tasks claimed for the near future, which did not come: let others have them. */
   #returnStale(): void {
-    if (this.#queue.length === 0 || performance.now() - this.#queuedAt < STALE_QUEUE_MS) return
-    this.#pace.slowed()
-    this.#returns.give(this.#queue.splice(0))
+    const stale = this.#unbegun.takeStale(STALE_QUEUE_MS)
+    if (stale.length > 0) this.#pace.slowed()
+    this.#returns.give(stale)
   }
 
   // --- the end --------------------------------------------------------------------------------------------------
@@ -365,7 +378,7 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #settleIdle(): void {
-    const inHand = this.#running.size + this.#queue.length + this.#finished.length
+    const inHand = this.#running.size + this.#unbegun.size + this.#finished.length
     const isQuiet = inHand + this.#stepsUnderWay + this.#unsettled === 0 && !this.#isRecovering
     if (!isQuiet || !(this.#isDry || this.#isStopping)) return
     for (const resolve of this.#waiters.splice(0)) resolve()
@@ -376,7 +389,8 @@ export class DispatcherLoop implements Dispatcher {
     this.#isStopping = true
     clearTimeout(this.#poll)
     clearInterval(this.#staleCheck)
-    this.#returns.give(this.#queue.splice(0))
+    clearTimeout(this.#lookAgain)
+    this.#returns.give(this.#unbegun.takeAll())
     const graceMs = this.#options.stopSeconds * 1000
     const quiet = new Promise<void>((resolve) => {
       this.#waiters.push(resolve)
