@@ -172,6 +172,16 @@ export class Engine {
     this.holders[slot] = rows[0]?.id as number
   }
 
+  /** Fills a slot with a live dispatcher. */
+  async enlist(slot: number): Promise<void> {
+    this.holders[slot] = 0
+    const { rows } = await this.pool.query<{ id: number }>(
+      `insert into millrace.dispatcher (name, lease_seconds, expires_at)
+      values ('slot', 1000, clock_timestamp() + interval '1 day') returning id`,
+    )
+    this.holders[slot] = rows[0]?.id as number
+  }
+
   async passTime(): Promise<void> {
     await this.pool.query(
       `update millrace.live set not_before = clock_timestamp() - interval '1 s' where not_before is not null`,
