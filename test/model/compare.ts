@@ -4,7 +4,8 @@ import { expect } from 'vitest'
 import { MillraceError } from '../../src/engine/index.ts'
 import { type Command, commands, type Item, type Required } from './commands.ts'
 import { Engine, MAX_DEATHS, type Token } from './engine.ts'
-import { type Lease, Model, Refused } from './model.ts'
+import { Model } from './model.ts'
+import { type Lease, Refused } from './model-task.ts'
 
 type Row = {
   id: string

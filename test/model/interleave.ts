@@ -327,6 +327,13 @@ class Interleaving {
       ) s group by task, epoch having count(*) > 1
     `)
     expect(twice, 'performances that ended twice').toEqual([])
+    const { rows: performed } = await this.#monitor.query<{ name: string }>(`
+      select id || ' at epoch ' || epoch as name from millrace.done where prior is null
+      union all select task || ' at epoch ' || epoch from millrace.attempt
+    `)
+    expect(performed.map((row) => row.name).sort(), 'what was claimed has been performed').toEqual(
+      [...this.#claims].sort(),
+    )
   }
 }
 
