@@ -73,7 +73,7 @@ create table millrace.live (
   is_rerun      boolean not null default false,
   is_begun      boolean not null default false,
   gates         int[],
-  cancel_cause  text,                        -- set on a running task that was asked to stop
+  cancel_cause  text,                        -- set on a running task that was asked to stop; empty: for no given reason
   cancel_by     bigint,                      -- the task that supersedes it
   cancel_actor  text,
   held_by       text,

@@ -19,7 +19,7 @@ begin
       id, ready_at, started_at, holder, epoch, state, prior, failures, deaths, is_rerun, cause, culprit, actor, error
     )
     select g.id, g.ready_at, g.started_at, g.holder, g.epoch, p_state, case when g.state <> 'running' then g.state end,
-      g.failures, g.deaths, g.is_rerun and p_state <> 'succeeded', coalesce(p_cause, g.cancel_cause), coalesce(g.culprit, g.cancel_by),
+      g.failures, g.deaths, g.is_rerun and p_state <> 'succeeded', coalesce(p_cause, nullif(g.cancel_cause, '')), coalesce(g.culprit, g.cancel_by),
       coalesce(p_actor, g.cancel_actor), p_error
     from gone g
   ),

@@ -74,8 +74,10 @@ begin
   with recursive above (id, below) as (
     select x, p_dependent from unnest(p_prerequisites) x
     union
-    select e.prerequisite, above.id
-    from above join millrace.edge e on e.dependent = above.id
+    select next.prerequisite, above.id
+    from above cross join lateral (
+      select e.prerequisite from millrace.edge e where e.dependent = above.id offset 0
+    ) next
     where above.id <> p_dependent
       and (select d.state from millrace.done d where d.id = above.id) is distinct from 'succeeded'
   )

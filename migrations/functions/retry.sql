@@ -36,14 +36,18 @@ begin
     with recursive revived (id) as (
       select x from unnest(p_ids) x
       union
-      select e.dependent
-      from revived
-        join millrace.edge e on e.prerequisite = revived.id
-        join millrace.done d on d.id = e.dependent
-      where d.state = 'skipped' and d.culprit = revived.id
+      select next.dependent
+      from revived cross join lateral (
+        -- `offset 0` keeps the planner from joining the other way round, over the whole table.
+        select e.dependent
+        from millrace.edge e
+        where e.prerequisite = revived.id
+          and (select d.culprit from millrace.done d where d.id = e.dependent and d.state = 'skipped') = revived.id
+        offset 0
+      ) next
     )
     select array_agg(revived.id) into v_found from revived;
-    exit when v_found <@ v_all;
+    exit when not exists (select x from unnest(v_found) x except select x from unnest(v_all) x);
     v_all := v_found;
     perform 1 from millrace.done d where d.id = any(v_all) order by d.id for update;
   end loop;

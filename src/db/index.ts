@@ -25,4 +25,4 @@ export {
   text,
   timestamptz,
 } from './statement.ts'
-export { isConnectionLost, isRetryable, savepoint, transaction } from './transaction.ts'
+export { isConnectionLost, isRetryable, isStoodStill, savepoint, transaction } from './transaction.ts'

@@ -18,6 +18,11 @@ export function isRetryable(error: unknown): boolean {
   return RETRYABLE.has(codeOf(error))
 }
 
+/** The transaction stood still for longer than it may, and the server ended it together with its connection. */
+export function isStoodStill(error: unknown): boolean {
+  return codeOf(error) === '25P03'
+}
+
 /** The connection broke or could not be made: whether a commit under way took effect is unknown. */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error)
@@ -48,9 +53,11 @@ export async function transaction<T>(pool: Pool, body: (tx: Client) => Promise<T
 async function attempt<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   // Errors of a checked-out client are also emitted; unheard they would end the process.
-  const ignore = () => {}
-  client.on('error', ignore)
   let broken: Error | undefined
+  const hear = (error: Error) => {
+    broken ??= error
+  }
+  client.on('error', hear)
   try {
     await client.query('begin isolation level read committed')
     const result = await body(client)
@@ -60,11 +67,12 @@ async function attempt<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise
     try {
       await client.query('rollback')
     } catch (rollbackError) {
-      broken = rollbackError as Error
+      broken ??= rollbackError as Error
     }
-    throw error
+    // The query after it was only told that the connection is gone.
+    throw isStoodStill(broken) ? broken : error
   } finally {
-    client.removeListener('error', ignore)
+    client.removeListener('error', hear)
     client.release(broken)
   }
 }

@@ -7,6 +7,7 @@ import { read, type TaskRef } from './read.ts'
 import { countUnfinished, findSucceeded } from './reads.sql.ts'
 import type { TaskId } from './task.ts'
 import { cancelTasks, holdTasks, releaseTasks, retryTasks, skipTasks, succeedTask } from './tasks.sql.ts'
+import { checkText } from './text.ts'
 
 export type ActOptions = {
   /** Why, for the record. */
@@ -119,7 +120,11 @@ async function act(pool: Pool, refs: Refs, options: ActOptions | undefined, acti
   })
 }
 
-const recordOf = (options: ActOptions): Record => ({ cause: options.cause ?? null, actor: options.actor ?? null })
+function recordOf({ cause, actor }: ActOptions): Record {
+  checkText('cause', cause)
+  checkText('actor', actor)
+  return { cause: cause ?? null, actor: actor ?? null }
+}
 
 /** In the caller's transaction when there is one; else in one of our own, so that a refusal undoes the rest. */
 function within<T>(pool: Pool, options: ActOptions, body: (db: Db) => Promise<T>): Promise<T> {

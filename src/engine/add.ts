@@ -5,6 +5,7 @@ import { isStorable } from './output.ts'
 import { parse } from './schema.ts'
 import type { Condition, TaskId } from './task.ts'
 import { addTasks } from './tasks.sql.ts'
+import { checkName, checkText } from './text.ts'
 import type { AnyWorker } from './worker.ts'
 
 /** An earlier or later item of the same call, by its position. */
@@ -65,12 +66,13 @@ export async function add(
 ): Promise<AddedTask[]> {
   if (items.length === 0) return []
   refuseCycle(items)
+  checkText('actor', context.actor)
+  const payloads = items.map((item, i) => toPayload(item, i, items.length, names))
   const lanes = await names.lanes(items)
   const gates = await names.gates(items)
   const links = toLinks(items)
   const column = <T>(of: (item: AddItem) => T | null | undefined): (T | null)[] | null =>
     items.some((item) => of(item) != null) ? items.map((item) => of(item) ?? null) : null
-  const payloads = items.map((item, i) => toPayload(item, i, items.length, names))
   const { ids, existing } = await translated(() =>
     addTasks(db, {
       lanes: lanes as (string | null)[],
@@ -100,10 +102,10 @@ function toPayload(item: AddItem, position: number, count: number, names: Names)
   const where = count > 1 ? ` (item ${position})` : ''
   const worker = typeof item.worker === 'string' ? names.worker(item.worker) : item.worker
   if (worker !== undefined) parse(worker.payload, item.payload, worker.kind, where)
-  const text = JSON.stringify(item.payload)
+  const kind = typeof item.worker === 'string' ? item.worker : (item.worker?.kind ?? 'milestone')
+  const text = toJson(item.payload, kind, where)
   if (text === undefined) return null
   if (!isStorable(text)) {
-    const kind = worker?.kind ?? (typeof item.worker === 'string' ? item.worker : 'milestone')
     throw new InvalidPayload(kind, where, [
       { path: '', message: 'contains a character that cannot be stored (U+0000 or half a surrogate pair)' },
     ])
@@ -111,7 +113,21 @@ function toPayload(item: AddItem, position: number, count: number, names: Names)
   return text
 }
 
+function toJson(payload: unknown, kind: string, where: string): string | undefined {
+  try {
+    return JSON.stringify(payload)
+  } catch (error) {
+    throw new InvalidPayload(kind, where, [{ path: '', message: (error as Error).message }])
+  }
+}
+
 function checkOptions(item: AddItem): void {
+  checkName('key', item.key)
+  checkName('scope', item.scope)
+  checkName('queue', item.queue)
+  checkText('heldBy', item.heldBy)
+  for (const lock of item.locks ?? []) checkName('the name of a lock', lock)
+  checkName('the group of a limit', item.limit?.group)
   const { priority, maxAttempts, delaySeconds, notBefore, limit } = item
   if (priority !== undefined && !(Number.isInteger(priority) && Math.abs(priority) < 2 ** 31))
     throw new InvalidOption(`priority must be a whole number of 32 bits, not ${priority}`)

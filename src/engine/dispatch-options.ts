@@ -37,3 +37,12 @@ export function toSettings(options: DispatchOptions): Settings {
   const name = options.name ?? `${hostname()}:${process.pid}`
   return { ...options, concurrency, leaseSeconds, prefetch, maxDeaths, stopSeconds, name }
 }
+
+export type Dispatcher = {
+  /** The incarnation: changes when the lease was lost and taken anew. */
+  readonly id: number
+  /** Resolves when nothing is running and nothing is ready for it. */
+  idle(): Promise<void>
+  /** Stops claiming, hands back what was not begun, waits for what runs, and hands that back too when it takes too long. */
+  stop(): Promise<void>
+}

@@ -3,7 +3,7 @@
 // by themselves and an idle dispatcher answers at once.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isConnectionLost, isRetryable, type Listener, type Pool } from '../db/index.ts'
-import { type DispatchOptions, type Settings, toSettings } from './dispatch-options.ts'
+import { type Dispatcher, type DispatchOptions, type Settings, toSettings } from './dispatch-options.ts'
 import { beginSuspect, step } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
@@ -15,14 +15,7 @@ import { type ClaimedRow, Run } from './run.ts'
 import { requeueTasks } from './tasks.sql.ts'
 import type { AnyWorker } from './worker.ts'
 
-export type Dispatcher = {
-  /** The incarnation: changes when the lease was lost and taken anew. */
-  readonly id: number
-  /** Resolves when nothing is running and nothing is ready for it. */
-  idle(): Promise<void>
-  /** Stops claiming, hands back what was not begun, waits for what runs, and hands that back too when it takes too long. */
-  stop(): Promise<void>
-}
+export type { Dispatcher }
 
 export type DispatcherParts = {
   /** For callbacks and whatever else takes its time. */
@@ -59,9 +52,11 @@ export class DispatcherLoop implements Dispatcher {
   #isIdleListed = false
   #isRecovering = false
   #isStopping = false
+  #isOver = false
   #isLosing = false
   #isScheduled = false
   #isFilling = false
+  #unsettled = 0
   #poll: NodeJS.Timeout | undefined
   #staleCheck: NodeJS.Timeout | undefined
   #listener: Listener | undefined
@@ -126,7 +121,7 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #turn(): void {
-    while (!this.#isLosing && !this.#isRecovering && this.#stepsUnderWay < MOST_STEPS_AT_ONCE) {
+    while (!this.#isOver && !this.#isLosing && !this.#isRecovering && this.#stepsUnderWay < MOST_STEPS_AT_ONCE) {
       const room = this.#room()
       if (this.#finished.length === 0 && (room <= 0 || this.#isDry)) break
       // With a step on its way, wait for a good batch; its answer comes back here anyway.
@@ -232,7 +227,9 @@ export class DispatcherLoop implements Dispatcher {
       onLog: (of, message, fields = {}) =>
         this.#options.onLog?.({ task: of.id, kind: of.worker.kind, message, fields }),
       onSuccess: (output, isUnchanged) => {
-        this.#finished.push({ run, output, isUnchanged })
+        // Handed back by `stop`: the result came too late.
+        if (this.#isOver) this.#resolve([run]).catch(() => {})
+        else this.#finished.push({ run, output, isUnchanged })
         this.#ended(run)
       },
       onRecorded: () => this.#ended(run),
@@ -264,7 +261,11 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #resolve(runs: readonly Run[]): Promise<Run[]> {
-    return resolveRefused(this.#parts, runs, (error) => this.#options.onError?.(error))
+    this.#unsettled += 1
+    return resolveRefused(this.#parts, runs, (error) => this.#options.onError?.(error)).finally(() => {
+      this.#unsettled -= 1
+      this.#wake() // what was found canceled may have released others
+    })
   }
 
   // --- when something breaks ------------------------------------------------------------------------------------
@@ -282,6 +283,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#isRecovering = true
     for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
       await sleep(pauseMs * (0.5 + Math.random()))
+      if (this.#isOver) return
       if (this.#stepsUnderWay > 0) continue
       try {
         await reconcile(this.#parts.control, this.#lease.holder, (id, epoch) => this.#knows(id, epoch))
@@ -369,8 +371,9 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #settleIdle(): void {
-    const inHand = this.#running.size + this.#queue.length + this.#finished.length + this.#stepsUnderWay
-    if (inHand > 0 || this.#isRecovering || !(this.#isDry || this.#isStopping)) return
+    const inHand = this.#running.size + this.#queue.length + this.#finished.length
+    const isQuiet = inHand + this.#stepsUnderWay + this.#unsettled === 0 && !this.#isRecovering
+    if (!isQuiet || !(this.#isDry || this.#isStopping)) return
     for (const resolve of this.#waiters.splice(0)) resolve()
   }
 
@@ -389,7 +392,9 @@ export class DispatcherLoop implements Dispatcher {
     const late = new Promise<void>((resolve) => timers.push(setTimeout(resolve, graceMs + 1000))) // a second to heed the signal
     await Promise.race([quiet, late])
     for (const timer of timers) clearTimeout(timer)
-    this.#handBack([...this.#running.values()])
+    this.#isOver = true
+    // Those of an earlier incarnation are not ours to give.
+    this.#handBack([...this.#running.values()].filter((run) => run.holder === this.#lease.holder))
     await Promise.all(this.#handingBack)
     await this.#listener?.close()
     await this.#lease.drop()

@@ -38,8 +38,17 @@ export async function connect(options: ConnectOptions): Promise<Millrace> {
   return new Millrace(pool, options.databaseUrl)
 }
 
+export type Parts = { readonly pool: Pool; readonly names: Names }
+
+/** What a `Millrace` works with, for this package alone. */
+export let partsOf: (millrace: Millrace) => Parts
+
 /** The work graph: add tasks, look at them, act on them, run dispatchers. */
 export class Millrace {
+  static {
+    partsOf = (millrace) => ({ pool: millrace.#pool, names: millrace.#names })
+  }
+
   readonly #pool: Pool
   readonly #databaseUrl: string
   readonly #names: Names

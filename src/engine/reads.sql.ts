@@ -37,9 +37,9 @@ export const leaseFacts = many(
     ) or exists (
       select 1 from millrace.attempt
       where attempt.task = asked.id and attempt.holder = asked.holder and attempt.epoch = asked.epoch
-        and attempt.outcome <> 'lease_lost'
+        and attempt.outcome not in ('lease_lost', 'handed_back')
     ) as is_recorded
-  from unnest(${'holders'}, ${'ids'}, ${'epochs'}) asked(holder, id, epoch)
+  from unnest(${'holders'}::int[], ${'ids'}::bigint[], ${'epochs'}::int[]) asked(holder, id, epoch)
     left join millrace.live
       on live.id = asked.id and live.holder = asked.holder and live.epoch = asked.epoch and live.state = 'running'
 `
@@ -93,7 +93,7 @@ export const readTask = maybe(
     coalesce(live.epoch, done.epoch) as epoch,
     dispatcher.name as dispatcher,
     live.cancel_cause is not null as is_canceling,
-    coalesce(done.cause, live.cancel_cause) as cause,
+    coalesce(done.cause, nullif(live.cancel_cause, '')) as cause,
     coalesce(done.culprit, live.cancel_by) as culprit,
     done.actor as ended_by,
     live.held_by,

@@ -7,7 +7,7 @@ import type { Names } from './names.ts'
 import { toOutput } from './output.ts'
 import type { Run } from './run.ts'
 import { failTasks, finishTask, holdLease, lockToFinish, requeueTasks, requireTasks } from './tasks.sql.ts'
-import { backoffSeconds, describeError, type WorkError } from './work-error.ts'
+import { backoffSeconds, describeError, keepable, messageOf, type WorkError } from './work-error.ts'
 import type { Later, Requirement, Tx } from './worker.ts'
 
 /** What recording needs to know of the dispatcher. */
@@ -57,7 +57,7 @@ export async function recordError(at: Recorder, run: Run, error: WorkError): Pro
       await savepoint(client, async () => run.worker.onFailure?.(toTx(at, client, run), run.task, error))
     } catch (thrown) {
       // The outcome stands without the callback's writes, which the savepoint has undone.
-      record['onFailure'] = thrown instanceof Error ? thrown.message : String(thrown)
+      record['onFailure'] = keepable(messageOf(thrown))
     }
     await lockToFinish(client, { id: run.id })
     const one = { holder: run.holder, ids: [run.id], epochs: [run.epoch], errors: [JSON.stringify(record)] }
@@ -68,6 +68,19 @@ export async function recordError(at: Recorder, run: Run, error: WorkError): Pro
       await failTasks(client, { ...one, state: error.category === 'advisory' ? 'succeeded' : 'failed' })
     }
   })
+}
+
+/** Gives the task back as it was: its work ended because the dispatcher told it to, not because of a fault. */
+export async function recordHandedBack(at: Recorder, run: Run): Promise<void> {
+  const back = await requeueTasks(at.pool, {
+    holder: run.holder,
+    ids: [run.id],
+    epochs: [run.epoch],
+    outcome: 'handed_back',
+    delays: null,
+    errors: null,
+  })
+  if (back.length === 0) throw new LeaseLost({ task: run.id, holder: run.holder, epoch: run.epoch })
 }
 
 /** Records that a task which was asked to stop has stopped. */

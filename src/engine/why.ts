@@ -29,7 +29,7 @@ export async function why(db: Db, ref: TaskRef): Promise<Why> {
       }
     case 'running':
       return {
-        sentence: `${task.isCanceling ? 'was asked to stop' : 'is running'} on ${task.dispatcher?.name} since ${task.startedAt?.toISOString()}${task.isCanceling ? ` (${task.cause})` : ''}`,
+        sentence: `${task.isCanceling ? 'was asked to stop' : 'is running'} on ${task.dispatcher?.name} since ${task.startedAt?.toISOString()}${task.isCanceling && task.cause !== null ? ` (${task.cause})` : ''}`,
         culprits: task.culprit === null ? [] : [task.culprit],
       }
     case 'succeeded':

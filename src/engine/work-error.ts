@@ -1,4 +1,4 @@
-import { isConnectionLost, isRetryable } from '../db/index.ts'
+import { isConnectionLost, isRetryable, isStoodStill } from '../db/index.ts'
 import type { AnyWorker, Backoff, ErrorCategory } from './worker.ts'
 
 export type WorkErrorOptions = { readonly cause?: unknown; readonly retryAfterSeconds?: number }
@@ -41,10 +41,16 @@ export class AdvisoryError extends WorkError {
  * that pass by themselves; anything else is a fault that trying again will not mend.
  */
 export function toWorkError(worker: AnyWorker, thrown: unknown): WorkError {
-  const own = worker.classify?.(thrown)
+  const message = messageOf(thrown)
+  let own: ErrorCategory | undefined
+  try {
+    own = worker.classify?.(thrown)
+  } catch (error) {
+    return new PermanentError(`classifying the error failed: ${messageOf(error)}; the error was: ${message}`)
+  }
   if (thrown instanceof WorkError && (own === undefined || own === thrown.category)) return thrown
-  const category = own ?? (isRetryable(thrown) || isConnectionLost(thrown) ? 'transient' : 'permanent')
-  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  const passes = isRetryable(thrown) || isConnectionLost(thrown) || isStoodStill(thrown)
+  const category = own ?? (passes ? 'transient' : 'permanent')
   const error = new WorkError(category, message, {
     cause: thrown,
     ...(thrown instanceof WorkError && thrown.retryAfterSeconds !== undefined
@@ -58,6 +64,15 @@ export function toWorkError(worker: AnyWorker, thrown: unknown): WorkError {
   return error
 }
 
+/** What a thrown value says, whatever it is. */
+export function messageOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? thrown.message : String(thrown)
+  } catch {
+    return 'a value that cannot be written as text'
+  }
+}
+
 const LONGEST_MESSAGE = 50_000
 const LONGEST_STACK = 20_000
 
@@ -66,17 +81,17 @@ export function describeError(error: WorkError): Record<string, unknown> {
   const code = (error.cause as { code?: unknown } | undefined)?.code ?? (error as { code?: unknown }).code
   return {
     category: error.category,
-    name: error.name,
-    message: keepable(error.message, LONGEST_MESSAGE),
-    ...(typeof code === 'string' ? { code } : {}),
+    name: keepable(error.name),
+    message: keepable(error.message),
+    ...(typeof code === 'string' ? { code: keepable(code) } : {}),
     ...(error.stack === undefined ? {} : { stack: keepable(error.stack, LONGEST_STACK) }),
   }
 }
 
-/** PostgreSQL's JSON takes no NUL characters, and nobody reads megabytes of message. */
-function keepable(text: string, longest: number): string {
-  const clean = text.replaceAll('\u0000', '\uFFFD')
-  return clean.length <= longest ? clean : `${clean.slice(0, longest)} … (${clean.length - longest} more characters)`
+/** PostgreSQL's JSON takes neither NUL characters nor halves of surrogate pairs, and nobody reads megabytes of message. */
+export function keepable(text: string, longest = LONGEST_MESSAGE): string {
+  const clean = text.slice(0, longest).replace(/\p{Surrogate}|\0/gu, '\uFFFD')
+  return text.length <= longest ? clean : `${clean} … (${text.length - longest} more characters)`
 }
 
 const DEFAULT_BACKOFF: Backoff = { firstSeconds: 1, factor: 2, maxSeconds: 3600 }

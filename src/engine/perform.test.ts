@@ -1,0 +1,452 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { aWorker, useEngine } from '../../test/engine.ts'
+import { performNext } from './drain.ts'
+import { AdvisoryError, backoffSeconds, PermanentError, TransientError } from './work-error.ts'
+import { type AnyWorker, defineWorker, later, unchanged } from './worker.ts'
+
+const engine = useEngine()
+
+const throwing = (error: () => unknown, of: Partial<AnyWorker> = {}) =>
+  aWorker({
+    work() {
+      throw error()
+    },
+    ...of,
+  })
+
+/** Adds one task of the worker and performs it. */
+async function performOne(worker: AnyWorker) {
+  const id = await engine.add(worker)
+  const performed = await performNext(engine.millrace, [worker])
+  expect(performed?.id).toBe(id)
+  return { ...(performed as NonNullable<typeof performed>), task: await engine.millrace.task(id) }
+}
+
+describe('success', () => {
+  test('keeps the result, and no error', async () => {
+    const { id, task } = await performOne(aWorker({ work: async () => ({ n: 1 }) }))
+    expect(task).toMatchObject({ state: 'succeeded', output: { n: 1 }, error: null, failures: 0 })
+    expect(await engine.millrace.attempts(id)).toMatchObject([{ number: 1, outcome: 'succeeded', error: null }])
+  })
+
+  test('commits what its callback writes and adds, and sees payload and result', async () => {
+    await engine.pool.query('create table page (url text, size int)')
+    const child = aWorker()
+    const worker = aWorker({
+      work: ({ payload }) => ({ size: payload.url.length }),
+      async onSuccess(tx, task, result) {
+        await tx.query('insert into page values ($1, $2)', [task.payload.url, result.size])
+        await tx.add(child, result.size)
+      },
+    })
+    await engine.add(worker, {}, { url: 'abc' })
+    await engine.drain(worker)
+    expect((await engine.pool.query('select url, size from page')).rows).toEqual([{ url: 'abc', size: 3 }])
+    expect((await engine.drain(child)).performed).toHaveLength(1)
+  })
+
+  test('with nothing returned keeps nothing', async () => {
+    expect((await performOne(aWorker({ onSuccess: () => undefined }))).task.output).toBeNull()
+  })
+
+  test('of an unchanged first run keeps its result', async () => {
+    expect((await performOne(aWorker({ work: () => unchanged(5) }))).task.output).toBe(5)
+  })
+
+  test('gives the work function its payload as the schema makes it', async () => {
+    const worker = defineWorker({
+      kind: 'perform.defaults',
+      payload: z.object({ times: z.number().default(3) }),
+      work: ({ payload }) => payload.times,
+    })
+    const { id } = await engine.millrace.add(worker, {})
+    await engine.drain(worker)
+    expect((await engine.millrace.task(id)).output).toBe(3)
+  })
+})
+
+describe('later', () => {
+  test('by time: delayed, with nothing on record as an error', async () => {
+    const { id, task, outcome, error } = await performOne(aWorker({ work: () => later({ delaySeconds: 3600 }) }))
+    expect({ outcome, error }).toEqual({ outcome: 'later', error: null })
+    expect(task).toMatchObject({ state: 'delayed', failures: 0, startedAt: null })
+    expect(task.notBefore).not.toBeNull()
+    expect(await engine.millrace.attempts(id)).toMatchObject([{ outcome: 'later', error: null }])
+  })
+
+  test('by requirement: waiting until it is met', async () => {
+    const part = aWorker()
+    let required: string | undefined
+    const worker = aWorker({ work: () => (required === undefined ? 'done' : later({ requires: [required] })) })
+    required = await engine.add(part)
+    const { id, task } = await performOne(worker)
+    expect(task).toMatchObject({ state: 'waiting', unmet: 1 })
+    required = undefined
+    await engine.drain(part)
+    expect(await engine.states(id)).toEqual(['ready'])
+    await engine.drain(worker)
+    expect((await engine.millrace.task(id)).output).toBe('done')
+  })
+
+  test('by both: waiting, and when the requirement is met delayed until the time', async () => {
+    const part = aWorker()
+    const required = await engine.add(part)
+    const { id, task } = await performOne(
+      aWorker({ work: () => later({ requires: [{ task: required, when: 'finished' }], delaySeconds: 3600 }) }),
+    )
+    expect(task.state).toBe('waiting')
+    await engine.drain(part)
+    expect(await engine.states(id)).toEqual(['delayed'])
+  })
+
+  test('by a requirement that is met already: ready at once', async () => {
+    const part = aWorker()
+    const required = await engine.add(part)
+    await engine.drain(part)
+    const { task } = await performOne(aWorker({ work: () => later({ requires: [required] }) }))
+    expect(task.state).toBe('ready')
+  })
+
+  test('by a requirement that has failed: skipped', async () => {
+    const part = throwing(() => new PermanentError('no'))
+    const required = await engine.add(part)
+    await engine.drain(part)
+    const { task } = await performOne(aWorker({ work: () => later({ requires: [required] }) }))
+    expect(task).toMatchObject({ state: 'skipped', culprit: required })
+  })
+
+  test('by a requirement that does not exist: failed, naming it', async () => {
+    const { outcome, error } = await performOne(aWorker({ work: () => later({ requires: ['999999999'] }) }))
+    expect(outcome).toBe('failed')
+    expect(error?.message).toContain('999999999')
+  })
+
+  test('as often as it likes: it is no error and uses up no attempt', async () => {
+    let times = 0
+    const worker = aWorker({ maxAttempts: 1, work: () => (++times < 5 ? later() : 'done') })
+    const id = await engine.add(worker)
+    const { counts } = await engine.drain(worker)
+    expect(counts).toMatchObject({ later: 4, succeeded: 1 })
+    expect((await engine.millrace.attempts(id)).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5])
+  })
+
+  test('commits what its callback writes', async () => {
+    await engine.pool.query('create table asked (task text)')
+    const { id } = await performOne(
+      aWorker({
+        work: () => later({ delaySeconds: 60 }),
+        async onReschedule(tx, task) {
+          await tx.query('insert into asked values ($1)', [task.id])
+        },
+      }),
+    )
+    expect((await engine.pool.query('select task from asked')).rows).toEqual([{ task: id }])
+  })
+})
+
+describe('errors', () => {
+  test('an unexpected exception fails the task, with one permanent error that has message and stack', async () => {
+    const { id, task } = await performOne(throwing(() => new RangeError('out of bounds')))
+    expect(task.state).toBe('failed')
+    expect(await engine.millrace.attempts(id)).toMatchObject([
+      {
+        outcome: 'failed',
+        error: {
+          category: 'permanent',
+          name: 'RangeError',
+          message: 'out of bounds',
+          stack: expect.stringContaining('perform.test.ts'),
+        },
+      },
+    ])
+  })
+
+  test.each([
+    ['a string', 'just text', 'just text'],
+    ['nothing', undefined, 'undefined'],
+    ['an object', { code: 'E1' }, '[object Object]'],
+    ['what has no text', Object.create(null), 'a value that cannot be written as text'],
+  ])('%s that is thrown fails the task', async (_what, thrown, message) => {
+    expect((await performOne(throwing(() => thrown))).error).toMatchObject({ category: 'permanent', message })
+  })
+
+  test('a permanent error fails the task at once', async () => {
+    const { task, error } = await performOne(throwing(() => new PermanentError('no')))
+    expect(task).toMatchObject({ state: 'failed', error: { category: 'permanent', message: 'no' } })
+    expect(error?.name).toBe('PermanentError')
+  })
+
+  test('a transient error delays the task, with one error on record, and it runs again', async () => {
+    let isBusy = true
+    const worker = aWorker({
+      backoff: { firstSeconds: 3600 },
+      work() {
+        if (isBusy) throw new TransientError('busy')
+        return 'done'
+      },
+    })
+    const { id, task } = await performOne(worker)
+    expect(task).toMatchObject({ state: 'delayed', failures: 1 })
+    expect(await engine.millrace.attempts(id)).toMatchObject([{ outcome: 'retry', error: { category: 'transient' } }])
+    isBusy = false
+    expect((await engine.drain(worker)).performed).toEqual([])
+    await performNext(engine.millrace, [worker], { includeDelayed: true })
+    expect(await engine.millrace.task(id)).toMatchObject({ state: 'succeeded', failures: 1, error: null })
+  })
+
+  test('a transient error with a delay of its own waits so long', async () => {
+    const before = Date.now()
+    const { task } = await performOne(throwing(() => new TransientError('busy', { retryAfterSeconds: 55_000 })))
+    const seconds = ((task.notBefore as Date).getTime() - before) / 1000
+    expect(Math.abs(seconds - 55_000)).toBeLessThan(1000)
+  })
+
+  test('a delay is for transient errors alone', async () => {
+    for (const make of [
+      () => new PermanentError('no', { retryAfterSeconds: 60 }),
+      () => new AdvisoryError('hm', { retryAfterSeconds: 60 }),
+    ]) {
+      const { task } = await performOne(throwing(make))
+      expect(task.notBefore).toBeNull()
+      expect(['failed', 'succeeded']).toContain(task.state)
+    }
+  })
+
+  test('transient errors back off exponentially, with jitter, up to a maximum', () => {
+    const worker = aWorker({ backoff: { firstSeconds: 2, factor: 3, maxSeconds: 100 } })
+    const error = new TransientError('busy')
+    const longest = [0, 1, 2, 3, 4, 50].map((failures) => backoffSeconds(worker, error, failures, () => 1))
+    const shortest = [0, 1, 2, 3, 4, 50].map((failures) => backoffSeconds(worker, error, failures, () => 0))
+    expect(longest).toEqual([2, 6, 18, 54, 100, 100])
+    expect(shortest).toEqual(longest.map((seconds) => seconds / 2))
+  })
+
+  test('attempts are bounded, and the errors of every one are kept', async () => {
+    let n = 0
+    const worker = aWorker({
+      maxAttempts: 3,
+      work() {
+        n += 1
+        throw new TransientError(`busy ${n}`, { retryAfterSeconds: 0 })
+      },
+    })
+    const id = await engine.add(worker)
+    await engine.drain(worker)
+    expect(await engine.millrace.task(id)).toMatchObject({ state: 'failed', failures: 3, cause: 'no attempts left' })
+    const attempts = await engine.millrace.attempts(id)
+    expect(attempts.map(({ outcome, error }) => [outcome, (error as { message: string }).message])).toEqual([
+      ['retry', 'busy 1'],
+      ['retry', 'busy 2'],
+      ['failed', 'busy 3'],
+    ])
+  })
+
+  test('the number of attempts of the task goes before that of its worker', async () => {
+    const worker = aWorker({
+      maxAttempts: 9,
+      work() {
+        throw new TransientError('busy', { retryAfterSeconds: 0 })
+      },
+    })
+    await engine.add(worker, { maxAttempts: 2 })
+    expect((await engine.drain(worker)).performed).toHaveLength(2)
+  })
+
+  test('an advisory error is recorded and counts as success', async () => {
+    const worker = throwing(() => new AdvisoryError('a little off'))
+    const id = await engine.add(worker)
+    const dependent = await engine.add(aWorker(), { requires: [id] })
+    const { performed } = await engine.drain(worker)
+    expect(performed).toMatchObject([
+      { outcome: 'succeeded', error: { category: 'advisory', message: 'a little off' } },
+    ])
+    expect(await engine.states(id, dependent)).toEqual(['succeeded', 'ready'])
+    expect(await engine.millrace.attempts(id)).toMatchObject([{ error: { category: 'advisory' } }])
+  })
+
+  test("the worker's word on an error goes before the error's own", async () => {
+    const worker = throwing(() => new PermanentError('no'), { classify: () => 'transient', maxAttempts: 5 })
+    expect(await performOne(worker)).toMatchObject({
+      outcome: 'retry',
+      error: { category: 'transient', name: 'PermanentError', message: 'no' },
+    })
+  })
+
+  test("a worker that has no word on an error leaves it to the error, and then to the database's list", async () => {
+    const classify = () => undefined
+    expect(await performOne(throwing(() => new TransientError('busy'), { classify }))).toMatchObject({
+      outcome: 'retry',
+    })
+    const deadlock = () => Object.assign(new Error('deadlock detected'), { code: '40P01' })
+    expect(await performOne(throwing(deadlock, { classify }))).toMatchObject({ outcome: 'retry' })
+    const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    expect(await performOne(throwing(refused))).toMatchObject({ outcome: 'retry' })
+    expect(await performOne(throwing(() => new Error('else'), { classify }))).toMatchObject({ outcome: 'failed' })
+  })
+
+  test('a classification that throws fails the task', async () => {
+    const worker = throwing(() => new TransientError('busy'), {
+      classify() {
+        throw new Error('cannot tell')
+      },
+    })
+    const { outcome, error } = await performOne(worker)
+    expect(outcome).toBe('failed')
+    expect(error?.message).toMatch(/cannot tell.*busy/)
+  })
+
+  test('a payload that its worker no longer takes fails the task, saying where', async () => {
+    const worker = aWorker()
+    const id = await engine.add(worker, {}, { n: 'text' })
+    const stricter = { ...worker, payload: z.object({ n: z.number() }) }
+    const dispatcher = await engine.byHand([worker])
+    const [run] = await dispatcher.claim()
+    if (run) await dispatcher.perform(Object.assign(run, { worker: stricter }))
+    expect(await engine.millrace.task(id)).toMatchObject({
+      state: 'failed',
+      error: { message: expect.stringContaining('n: ') },
+    })
+  })
+
+  test('NUL characters in an error are replaced', async () => {
+    const { task } = await performOne(throwing(() => new Error('a\u0000b')))
+    expect(task).toMatchObject({ state: 'failed', error: { message: 'a\uFFFDb' } })
+  })
+
+  test('half a surrogate pair in an error does not keep it from being recorded', async () => {
+    const { task } = await performOne(throwing(() => new Error('a\ud800b')))
+    expect(task).toMatchObject({ state: 'failed', error: { message: expect.stringMatching(/^a.*b$/u) } })
+  })
+
+  test.each([
+    ['a NUL character', () => 'a\u0000b'],
+    ['half a surrogate pair', () => ({ text: '\udfff' })],
+    ['a circle', () => globalThis],
+    ['a bigint', () => 1n],
+  ])('a result with %s fails the task, with or without a callback', async (_what, work) => {
+    expect(await performOne(aWorker({ work }))).toMatchObject({ outcome: 'failed' })
+    expect(await performOne(aWorker({ work, onSuccess: () => undefined }))).toMatchObject({ outcome: 'failed' })
+  })
+
+  test('an enormous message is cut, and says so', async () => {
+    const { task } = await performOne(throwing(() => new Error('x'.repeat(60_000))))
+    expect((task.error as { message: string }).message).toMatch(/^x{50000} … \(10000 more characters\)$/)
+  })
+})
+
+describe('callbacks', () => {
+  const written = async (text: string) =>
+    (await engine.pool.query('select from note where text = $1', [text])).rows.length > 0
+
+  test('an exception in onSuccess rolls back its writes and becomes the outcome', async () => {
+    await engine.pool.query('create table if not exists note (text text)')
+    const child = aWorker()
+    const worker = aWorker({
+      work: () => 'result',
+      async onSuccess(tx) {
+        await tx.query(`insert into note values ('success')`)
+        await tx.add(child, 1)
+        throw new Error('callback broke')
+      },
+    })
+    expect(await performOne(worker)).toMatchObject({ outcome: 'failed', error: { message: 'callback broke' } })
+    expect(await written('success')).toBe(false)
+    expect((await engine.drain(child)).performed).toEqual([])
+  })
+
+  test('a transient exception in onSuccess means that the task runs again', async () => {
+    let isBusy = true
+    const worker = aWorker({
+      onSuccess() {
+        if (isBusy) throw new TransientError('busy', { retryAfterSeconds: 0 })
+      },
+    })
+    expect(await performOne(worker)).toMatchObject({ outcome: 'retry' })
+    isBusy = false
+    expect((await engine.drain(worker)).counts.succeeded).toBe(1)
+  })
+
+  test('an exception in onReschedule rolls back its writes and its requirements', async () => {
+    await engine.pool.query('create table if not exists note (text text)')
+    const required = await engine.add(aWorker())
+    const worker = aWorker({
+      work: () => later({ requires: [required] }),
+      async onReschedule(tx) {
+        await tx.query(`insert into note values ('reschedule')`)
+        throw new PermanentError('callback broke')
+      },
+    })
+    const { id, outcome } = await performOne(worker)
+    expect(outcome).toBe('failed')
+    expect(await written('reschedule')).toBe(false)
+    expect(await engine.millrace.requirements(id)).toEqual([])
+  })
+
+  test('an exception in onFailure rolls back its writes, and the failure stands with a note of it', async () => {
+    await engine.pool.query('create table if not exists note (text text)')
+    const worker = throwing(() => new PermanentError('first'), {
+      async onFailure(tx) {
+        await tx.query(`insert into note values ('failure')`)
+        throw new Error('second')
+      },
+    })
+    const { task } = await performOne(worker)
+    expect(task).toMatchObject({ state: 'failed', error: { message: 'first', onFailure: 'second' } })
+    expect(await written('failure')).toBe(false)
+  })
+
+  test('an exception in onFailure is noted also when it cannot be kept as it is', async () => {
+    const worker = throwing(() => new PermanentError('first'), {
+      onFailure() {
+        throw new Error('a\u0000b')
+      },
+    })
+    expect((await performOne(worker)).error).toMatchObject({ message: 'first', onFailure: 'a\uFFFDb' })
+  })
+
+  test('SQL that fails in a callback is the error of the task, with its code', async () => {
+    const worker = aWorker({
+      async onSuccess(tx) {
+        await tx.query('select 1 / 0')
+      },
+    })
+    expect(await performOne(worker)).toMatchObject({ outcome: 'failed', error: { code: '22012' } })
+  })
+
+  test('SQL that fails in onFailure does not keep the failure from being recorded', async () => {
+    const worker = throwing(() => new PermanentError('no'), {
+      async onFailure(tx) {
+        await tx.query('select 1 / 0')
+      },
+    })
+    expect(await performOne(worker)).toMatchObject({ outcome: 'failed', error: { message: 'no' } })
+  })
+
+  test('onFailure is called for permanent, transient and advisory errors alike, and its writes stand', async () => {
+    await engine.pool.query('create table if not exists note (text text)')
+    for (const make of [
+      () => new PermanentError('permanent'),
+      () => new TransientError('transient'),
+      () => new AdvisoryError('advisory'),
+    ]) {
+      await performOne(
+        throwing(make, {
+          async onFailure(tx, _task, error) {
+            await tx.query('insert into note values ($1)', [error.category])
+          },
+        }),
+      )
+    }
+    for (const category of ['permanent', 'transient', 'advisory']) expect(await written(category)).toBe(true)
+  })
+
+  test('a task that a callback adds wrongly fails the task that added it', async () => {
+    const worker = aWorker({
+      async onSuccess(tx) {
+        await tx.add(aWorker(), 1, { requires: ['999999999'] })
+      },
+    })
+    expect(await performOne(worker)).toMatchObject({ outcome: 'failed', error: { code: 'task_not_found' } })
+  })
+})
