@@ -139,22 +139,22 @@ const overlaps: Mutant[] = [
   {
     title: 'asking again without locking prerequisites',
     in: 'unfinish',
-    replace: 'perform millrace.lock_prerequisites',
-    by: 'perform array',
+    replace: 'perform millrace.lock_prerequisites(',
+    by: 'perform cardinality(',
   },
 ]
 
-async function break_(
-  databaseUrl: { query(text: string, values?: unknown[]): Promise<{ rows: { text: string }[] }> },
+async function mutate(
+  db: { query(text: string, values?: unknown[]): Promise<{ rows: { text: string }[] }> },
   mutant: Mutant,
 ) {
-  const { rows } = await databaseUrl.query(
+  const { rows } = await db.query(
     `select pg_get_functiondef(p.oid) as text from pg_proc p where p.pronamespace = 'millrace'::regnamespace and p.proname = $1`,
     [mutant.in],
   )
   const text = rows[0]?.text ?? ''
   expect(text, `millrace.${mutant.in} contains what is to be broken`).toContain(mutant.replace)
-  await databaseUrl.query(text.replaceAll(mutant.replace, mutant.by))
+  await db.query(text.replaceAll(mutant.replace, mutant.by))
 }
 
 async function noticed(run: Promise<void>): Promise<boolean> {
@@ -167,7 +167,7 @@ async function noticed(run: Promise<void>): Promise<boolean> {
 describe('one command after another', () => {
   test.each(steps)('$title', async (mutant) => {
     await using db = await database()
-    await break_(db.pool, mutant)
+    await mutate(db.pool, mutant)
     expect(await noticed(compare(db.databaseUrl, { numRuns: 2000, endOnFailure: true, seed: 7 })), 'noticed').toBe(true)
   })
 })
@@ -175,7 +175,7 @@ describe('one command after another', () => {
 describe('overlapping transactions', () => {
   test.each(overlaps)('$title', async (mutant) => {
     await using db = await database()
-    await break_(db.pool, mutant)
+    await mutate(db.pool, mutant)
     expect(await noticed(interleave(db.databaseUrl, { numRuns: 2000, endOnFailure: true, seed: 7 })), 'noticed').toBe(
       true,
     )

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { waitFor } from '../processes.ts'
 import { type Bench, bench, count, expectExactlyOnce, startDispatcher, untilFinished, untilState } from './kit.ts'
-import { type Wiring, proxyTo } from './proxy.ts'
+import { proxyTo, type Wiring } from './proxy.ts'
 
 const LEASE_SECONDS = 1
 

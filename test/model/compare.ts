@@ -164,7 +164,12 @@ class Comparison {
 
   async #outcome(command: Extract<Command, { type: 'outcome' }>): Promise<void> {
     const { name, isDelayed } = command
-    const all = this.#leases.filter(({ lease }) => command.isAny || this.#model.holds(lease))
+    // A stale token is best tried while its task runs again.
+    const stale = this.#leases.filter(
+      ({ lease }) => !this.#model.holds(lease) && this.#model.task(lease.task).state === 'running',
+    )
+    const standing = this.#leases.filter(({ lease }) => this.#model.holds(lease))
+    const all = !command.isAny ? standing : stale.length > 0 ? stale : this.#leases
     const held = name === 'stop' ? all.filter(({ lease }) => this.#model.task(lease.task).isCanceling) : all
     if (held.length === 0) return
     const { lease, token } = held[command.pick % held.length] as (typeof held)[number]
