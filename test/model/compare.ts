@@ -1,9 +1,11 @@
 // Runs commands on the engine and on the model, and compares the two after each.
+import fc from 'fast-check'
 import { expect } from 'vitest'
 import { MillraceError } from '../../src/engine/index.ts'
-import type { Command, Item, Required } from './commands.ts'
-import { type Engine, MAX_DEATHS, type Token } from './engine.ts'
-import { type Lease, Model, Refused } from './model.ts'
+import { type Command, commands, type Item, type Required } from './commands.ts'
+import { Engine, MAX_DEATHS, type Token } from './engine.ts'
+import { Model } from './model.ts'
+import { type Lease, Refused } from './model-task.ts'
 
 type Row = {
   id: string
@@ -44,7 +46,7 @@ const ENDINGS = `
   group by task
 `
 
-export class Comparison {
+class Comparison {
   readonly #engine: Engine
   readonly #model = new Model()
   readonly #ids: string[] = []
@@ -162,7 +164,12 @@ export class Comparison {
 
   async #outcome(command: Extract<Command, { type: 'outcome' }>): Promise<void> {
     const { name, isDelayed } = command
-    const all = this.#leases.filter(({ lease }) => command.isAny || this.#model.holds(lease))
+    // A stale token is best tried while its task runs again.
+    const stale = this.#leases.filter(
+      ({ lease }) => !this.#model.holds(lease) && this.#model.task(lease.task).state === 'running',
+    )
+    const standing = this.#leases.filter(({ lease }) => this.#model.holds(lease))
+    const all = !command.isAny ? standing : stale.length > 0 ? stale : this.#leases
     const held = name === 'stop' ? all.filter(({ lease }) => this.#model.task(lease.task).isCanceling) : all
     if (held.length === 0) return
     const { lease, token } = held[command.pick % held.length] as (typeof held)[number]
@@ -239,7 +246,7 @@ export class Comparison {
       problems: unknown[] | null
       effects: number
       written: unknown[] | null
-    }>(LOOK)
+    }>({ name: 'look', text: LOOK })
     const { tasks, problems, effects, written } = rows[0] as (typeof rows)[number]
     this.#last = tasks ?? []
     const found = this.#last.map((row) => [
@@ -267,6 +274,19 @@ export class Comparison {
     expect(effects, 'effects left').toBe(0)
     const order = (a: Token, b: Token) => Number(BigInt(a.id) - BigInt(b.id)) || a.epoch - b.epoch
     expect(written ?? [], 'what callbacks wrote').toEqual([...this.#written].sort(order))
+  }
+}
+
+/** Runs cases of single commands on a database of the caller's. */
+export async function compare(databaseUrl: string, parameters: fc.Parameters<unknown>): Promise<void> {
+  const engine = await new Engine(databaseUrl).prepare()
+  try {
+    await fc.assert(
+      fc.asyncProperty(commands, async (list) => new Comparison(engine).run(list)),
+      parameters,
+    )
+  } finally {
+    await engine.close()
   }
 }
 

@@ -1,7 +1,7 @@
 // The engine as the tests drive it: its own verbs and statements, on several connections in turn, in a database whose
 // graph is emptied between cases.
 import { createPool, type Pool } from '../../src/db/index.ts'
-import * as act from '../../src/engine/act.ts'
+import { cancel, hold, release, rerun, retry, skip, succeed } from '../../src/engine/act.ts'
 import { type AddItem, add } from '../../src/engine/add.ts'
 import { beginSuspect, expire, step } from '../../src/engine/dispatchers.sql.ts'
 import { AdvisoryError, PermanentError, TransientError } from '../../src/engine/index.ts'
@@ -14,6 +14,8 @@ import type { OutcomeName, VerbName } from './commands.ts'
 
 export type Token = { readonly id: string; readonly holder: number; readonly epoch: number }
 export type Claimed = Token & { readonly deaths: number }
+
+export const byHand = { cancel, hold, release, rerun, retry, skip, succeed } satisfies Record<VerbName, unknown>
 
 export const MAX_DEATHS = 2
 const KINDS = ['first', 'second'] as const
@@ -63,7 +65,9 @@ export class Engine {
   }
 
   async reset(): Promise<void> {
-    const { rows } = await this.pool.query<{ id: number }>(`
+    const { rows } = await this.pool.query<{ id: number }>({
+      name: 'reset',
+      text: `
       with a as (delete from millrace.live), b as (delete from millrace.done), c as (delete from millrace.task),
         d as (delete from millrace.edge), e as (delete from millrace.supersede), f as (delete from millrace.effect),
         g as (delete from millrace.attempt), h as (delete from millrace.event), i as (delete from written),
@@ -71,7 +75,8 @@ export class Engine {
       insert into millrace.dispatcher (name, lease_seconds, expires_at)
       select 'slot ' || n, 1000, clock_timestamp() + interval '1 day' from generate_series(0, 2) n
       returning id
-    `)
+    `,
+    })
     rows.forEach((row, slot) => {
       this.holders[slot] = row.id
     })
@@ -152,7 +157,7 @@ export class Engine {
   }
 
   verb(name: VerbName, id: string): Promise<void> {
-    return act[name](this.pool, id)
+    return byHand[name](this.pool, id)
   }
 
   async expire(slot: number): Promise<void> {
@@ -164,6 +169,16 @@ export class Engine {
       values: [this.holders[slot], slot],
     })
     await expire(pool, { max_deaths: MAX_DEATHS })
+    this.holders[slot] = rows[0]?.id as number
+  }
+
+  /** Fills a slot with a live dispatcher. */
+  async enlist(slot: number): Promise<void> {
+    this.holders[slot] = 0
+    const { rows } = await this.pool.query<{ id: number }>(
+      `insert into millrace.dispatcher (name, lease_seconds, expires_at)
+      values ('slot', 1000, clock_timestamp() + interval '1 day') returning id`,
+    )
     this.holders[slot] = rows[0]?.id as number
   }
 

@@ -3,22 +3,21 @@
 // outcome itself depends on who came first.
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import * as act from '../../src/engine/act.ts'
-import { add } from '../../src/engine/add.ts'
+import { add as addTasks } from '../../src/engine/add.ts'
 import { expire, step } from '../../src/engine/dispatchers.sql.ts'
 import { MillraceError } from '../../src/engine/index.ts'
 import { require } from '../../src/engine/record.ts'
 import { failTasks, finishTask, holdLease, lockToFinish, requeueTasks } from '../../src/engine/tasks.sql.ts'
-import { type Command, command, type Required } from './commands.ts'
-import { type Engine, MAX_DEATHS, type Token } from './engine.ts'
-import type { Session } from './session.ts'
+import { add, type Command, command, type Required } from './commands.ts'
+import { byHand, Engine, MAX_DEATHS, type Token } from './engine.ts'
+import { type Session, sessions } from './session.ts'
 
-export type Move =
+type Move =
   | { readonly session: number; readonly command: Command }
   | { readonly session: number; readonly end: 'commit' | 'rollback' }
 
 const session = fc.nat({ max: 5 })
-export const moves: fc.Arbitrary<Move[]> = fc.array(
+const moves: fc.Arbitrary<Move[]> = fc.array(
   fc.oneof(
     { arbitrary: fc.record({ session, command }), weight: 5 },
     {
@@ -30,9 +29,9 @@ export const moves: fc.Arbitrary<Move[]> = fc.array(
 )
 
 type Client = Session['client']
-type Pool = Parameters<typeof act.cancel>[0]
+type Pool = Parameters<typeof byHand.cancel>[0]
 
-export class Interleaving {
+class Interleaving {
   readonly #engine: Engine
   readonly #sessions: readonly Session[]
   readonly #monitor: Client
@@ -129,7 +128,7 @@ export class Interleaving {
       case 'outcome':
         return this.#outcome(client, wanted, known)
       case 'verb':
-        return this.#inSavepoint(client, () => act[wanted.name](pool, at(known, wanted.pick), options))
+        return this.#inSavepoint(client, () => byHand[wanted.name](pool, at(known, wanted.pick), options))
       case 'expire':
         await client.query(
           `update millrace.dispatcher set expires_at = clock_timestamp() - interval '1 s' where id = $1`,
@@ -169,7 +168,7 @@ export class Interleaving {
         ...(item.isEarly ? { delaySeconds: 100_000 } : {}),
       }
     })
-    return (await add(client, this.#engine.names, items)).map((task) => task.id)
+    return (await addTasks(client, this.#engine.names, items)).map((task) => task.id)
   }
 
   async #claim(client: Client, slot: number, limit: number, finished?: Token): Promise<Token[]> {
@@ -328,6 +327,33 @@ export class Interleaving {
       ) s group by task, epoch having count(*) > 1
     `)
     expect(twice, 'performances that ended twice').toEqual([])
+    const { rows: performed } = await this.#monitor.query<{ name: string }>(`
+      select id || ' at epoch ' || epoch as name from millrace.done where prior is null
+      union all select task || ' at epoch ' || epoch from millrace.attempt
+    `)
+    expect(performed.map((row) => row.name).sort(), 'what was claimed has been performed').toEqual(
+      [...this.#claims].sort(),
+    )
+  }
+}
+
+/** Runs cases of overlapping transactions on a database of the caller's. */
+export async function interleave(databaseUrl: string, parameters: fc.Parameters<unknown>): Promise<void> {
+  const engine = await new Engine(databaseUrl, 1).prepare()
+  const all = await sessions(databaseUrl, 7)
+  const [monitor, ...others] = all as [Session, ...Session[]]
+  const property = fc.asyncProperty(add, moves, async (first, list) => {
+    try {
+      await new Interleaving(engine, others, monitor.client).run(first, list)
+    } finally {
+      for (const session of others) await session.abandon(monitor.client)
+    }
+  })
+  try {
+    await fc.assert(property, parameters)
+  } finally {
+    for (const session of all) await session.close()
+    await engine.close()
   }
 }
 

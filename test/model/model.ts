@@ -1,48 +1,9 @@
 // The engine as the design describes it, in memory, without locks, counters or effects: requirements are counted by
 // looking at them, and consequences spread until none is left. Tasks are numbered by the order of their adding.
 import type { Condition, TaskState } from '../../src/engine/index.ts'
+import { freshTask, IDLE, type Lease, type ModelTask, type NewTask, Refused, TERMINAL } from './model-task.ts'
 
 type Edge = { readonly prerequisite: number; readonly dependent: number; readonly when: Condition }
-
-export type ModelTask = {
-  readonly isMilestone: boolean
-  readonly priority: number
-  readonly maxAttempts: number
-  readonly cancels: readonly number[]
-  state: TaskState
-  /** The earliest time to start lies ahead. */
-  isEarly: boolean
-  holder: number | null
-  epoch: number
-  failures: number
-  deaths: number
-  isBegun: boolean
-  isCanceling: boolean
-  cancelBy: number | null
-  isRerun: boolean
-  culprit: number | null
-  /** Running tasks it has told to stop and whose end it waits for. */
-  readonly awaits: Set<number>
-  /** How often it has ended, in which states. */
-  readonly endings: TaskState[]
-}
-
-export type NewTask = {
-  readonly isMilestone: boolean
-  readonly priority: number
-  readonly maxAttempts: number
-  readonly requires: readonly { readonly task: number; readonly when: Condition }[]
-  readonly cancels: readonly number[]
-  readonly isHeld: boolean
-  readonly isEarly: boolean
-}
-
-export type Lease = { readonly task: number; readonly holder: number; readonly epoch: number }
-
-export class Refused extends Error {}
-
-const TERMINAL: readonly TaskState[] = ['succeeded', 'failed', 'canceled', 'skipped']
-const IDLE: readonly TaskState[] = ['waiting', 'delayed', 'ready']
 
 export class Model {
   readonly tasks: ModelTask[] = []
@@ -98,23 +59,7 @@ export class Model {
   /** Adds tasks that may require each other. */
   add(news: readonly NewTask[]): void {
     const first = this.tasks.length
-    for (const { requires: _, isHeld, ...rest } of news) {
-      this.tasks.push({
-        ...rest,
-        state: isHeld ? 'held' : 'waiting',
-        holder: null,
-        epoch: 0,
-        failures: 0,
-        deaths: 0,
-        isBegun: false,
-        isCanceling: false,
-        cancelBy: null,
-        isRerun: false,
-        culprit: null,
-        awaits: new Set(),
-        endings: [],
-      })
-    }
+    for (const item of news) this.tasks.push(freshTask(item))
     news.forEach((item, i) => {
       for (const { task, when } of item.requires) this.#link({ prerequisite: task, dependent: first + i, when })
     })
