@@ -2,7 +2,15 @@ import { isConnectionLost, isRetryable } from '../db/index.ts'
 import { LeaseLost } from './errors.ts'
 import { toOutput } from './output.ts'
 import { resolveRefused } from './reconcile.ts'
-import { CanceledMeanwhile, type Recorder, recordCanceled, recordError, recordLater, recordSuccess } from './record.ts'
+import {
+  CanceledMeanwhile,
+  type Recorder,
+  recordCanceled,
+  recordError,
+  recordInterrupted,
+  recordLater,
+  recordSuccess,
+} from './record.ts'
 import { Context, type Run } from './run.ts'
 import { parse } from './schema.ts'
 import { PermanentError, toWorkError, type WorkError } from './work-error.ts'
@@ -63,6 +71,8 @@ function succeeded(of: Performance, value: unknown): void {
 function failed(of: Performance, thrown: unknown): void {
   const { at, run } = of
   if (run.stopped === 'canceled') record(of, () => recordCanceled(at, run))
+  // It was interrupted; that says nothing about the task.
+  else if (run.stopped !== undefined) record(of, () => recordInterrupted(at, run))
   else record(of, () => recordError(at, run, toWorkError(run.worker, thrown)), 'error')
 }
 

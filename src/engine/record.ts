@@ -84,6 +84,21 @@ export async function recordCanceled(at: Recorder, run: Run): Promise<void> {
   })
 }
 
+/** Hands back a task whose work heeded the signal of a dispatcher that stops, or was out of touch. */
+export async function recordInterrupted(at: Recorder, run: Run): Promise<void> {
+  await underLease(at, run, async (client) => {
+    await lockToFinish(client, { id: run.id })
+    await requeueTasks(client, {
+      holder: run.holder,
+      ids: [run.id],
+      epochs: [run.epoch],
+      outcome: 'handed_back',
+      delays: null,
+      errors: null,
+    })
+  })
+}
+
 /** Was asked to stop before its outcome could be recorded: it ends as canceled, and the outcome is void. */
 export class CanceledMeanwhile extends Error {}
 
