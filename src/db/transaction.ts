@@ -53,12 +53,12 @@ export async function transaction<T>(pool: Pool, body: (tx: Client) => Promise<T
 
 async function attempt<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise<T> {
   // Errors of a checked-out client are also emitted; unheard they would end the process.
-  prepareLike(client, pool)
   let broken: Error | undefined
   const hear = (error: Error) => {
     broken ??= error
   }
   const client = await checkOut(pool, hear)
+  prepareLike(client, pool)
   try {
     await client.query('begin isolation level read committed')
     const result = await body(client)
