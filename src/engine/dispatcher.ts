@@ -11,6 +11,7 @@ import type { Names } from './names.ts'
 import { Pace } from './pace.ts'
 import { perform } from './perform.ts'
 import { reconcile, resolveRefused } from './reconcile.ts'
+import { Recovery } from './recovery.ts'
 import { Returns } from './returns.ts'
 import { type ClaimedRow, Run } from './run.ts'
 import { Unbegun } from './unbegun.ts'
@@ -33,7 +34,6 @@ const MOST_STEPS_AT_ONCE = 2
 const MOST_FINISHED_PER_STEP = 1000
 const STALE_QUEUE_MS = 1000
 const EFFECTS_POLL_MS = 10
-const LONGEST_LOOK_MS = 3_600_000
 
 const isPassing = (error: Error) => isConnectionLost(error) || isRetryable(error)
 
@@ -50,12 +50,11 @@ export class DispatcherLoop implements Dispatcher {
   readonly #unbegun: Unbegun
   readonly #finished: Finished[] = []
   readonly #returns: Returns
+  readonly #recovery: Recovery
   #stepsUnderWay = 0
   #claiming = 0
   #isDry = false
   #isIdleListed = false
-  #isRecovering = false
-  #lookAgain: NodeJS.Timeout | undefined
   #isStopping = false
   #isOver = false
   #isLosing = false
@@ -77,7 +76,17 @@ export class DispatcherLoop implements Dispatcher {
     this.#pace = new Pace(this.#options.concurrency, this.#options.prefetch)
     this.#returns = new Returns(parts.control, (error) => {
       if (!isPassing(error)) this.#options.onError?.(error)
-      void this.#recover()
+      this.#recovery.begin()
+    })
+    this.#recovery = new Recovery({
+      leaseMs: this.#options.leaseSeconds * 1000,
+      ask: () => reconcile(parts.control, this.#lease.holder, (id, epoch) => this.#knows(id, epoch)),
+      isBusy: () => this.#stepsUnderWay > 0,
+      isOver: () => this.#isOver || (this.#isStopping && this.#running.size === 0),
+      onDone: () => {
+        this.#isIdleListed = false
+        this.#wake()
+      },
     })
     this.#lease = new LeaseKeeper(parts.control, this.#options, {
       onLost: () => void this.#lose(),
@@ -132,7 +141,7 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #turn(): void {
-    while (!this.#isOver && !this.#isLosing && !this.#isRecovering && this.#stepsUnderWay < MOST_STEPS_AT_ONCE) {
+    while (!this.#isOver && !this.#isLosing && !this.#recovery.isUnderWay && this.#stepsUnderWay < MOST_STEPS_AT_ONCE) {
       const room = this.#room()
       if (this.#finished.length === 0 && (room <= 0 || this.#isDry)) break
       // With a step on its way, wait for a good batch; its answer comes back here anyway. Where there is more than
@@ -199,7 +208,7 @@ export class DispatcherLoop implements Dispatcher {
   #pollIn(ms: number): void {
     clearTimeout(this.#poll)
     this.#poll = setTimeout(() => {
-      if (this.#isLosing || this.#isRecovering || this.#stepsUnderWay > 0) return
+      if (this.#isLosing || this.#recovery.isUnderWay || this.#stepsUnderWay > 0) return
       const room = this.#room()
       if (room > 0) void this.#step(room)
     }, ms)
@@ -293,34 +302,7 @@ export class DispatcherLoop implements Dispatcher {
     // Whether the step committed is unknown. Successes are offered again, and whatever it claimed is looked for.
     this.#finished.unshift(...finished)
     if (!isPassing(error)) this.#options.onError?.(error)
-    void this.#recover()
-  }
-
-  /**
-   * Learns from the database what is held here before anything else is claimed. The server may still be at the step that
-   * was given up, and claim for us afterwards: so it is asked again a lease later, then after twice that time and so on.
-   */
-  async #recover(againMs = this.#options.leaseSeconds * 1000): Promise<void> {
-    if (this.#isRecovering) return
-    this.#isRecovering = true
-    clearTimeout(this.#lookAgain)
-    for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
-      await sleep(pauseMs * (0.5 + Math.random()))
-      if (this.#isOver) return
-      if (this.#stepsUnderWay > 0) continue
-      try {
-        await reconcile(this.#parts.control, this.#lease.holder, (id, epoch) => this.#knows(id, epoch))
-        break
-      } catch {
-        if (this.#isStopping && this.#running.size === 0) break
-      }
-    }
-    this.#isRecovering = false
-    this.#isIdleListed = false
-    if (!this.#isStopping) {
-      this.#lookAgain = setTimeout(() => void this.#recover(againMs * 2), Math.min(againMs, LONGEST_LOOK_MS))
-    }
-    this.#wake()
+    this.#recovery.begin()
   }
 
   #knows(id: string, epoch: number): boolean {
@@ -379,7 +361,7 @@ export class DispatcherLoop implements Dispatcher {
 
   #settleIdle(): void {
     const inHand = this.#running.size + this.#unbegun.size + this.#finished.length
-    const isQuiet = inHand + this.#stepsUnderWay + this.#unsettled === 0 && !this.#isRecovering
+    const isQuiet = inHand + this.#stepsUnderWay + this.#unsettled === 0 && !this.#recovery.isUnderWay
     if (!isQuiet || !(this.#isDry || this.#isStopping)) return
     for (const resolve of this.#waiters.splice(0)) resolve()
   }
@@ -389,7 +371,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#isStopping = true
     clearTimeout(this.#poll)
     clearInterval(this.#staleCheck)
-    clearTimeout(this.#lookAgain)
+    this.#recovery.close()
     this.#returns.give(this.#unbegun.takeAll())
     const graceMs = this.#options.stopSeconds * 1000
     const quiet = new Promise<void>((resolve) => {
