@@ -209,9 +209,15 @@ end $$;
 create function millrace.gate_ids(p_names text[], p_capacities int[]) returns int[]
 language plpgsql as $$
 begin
-  insert into millrace.gate (name, capacity)
-  select x.name, x.capacity from unnest(p_names, p_capacities) x(name, capacity) order by x.name
-  on conflict (name) do update set capacity = excluded.capacity where millrace.gate.capacity <> excluded.capacity;
+  with changed as (
+    insert into millrace.gate (name, capacity)
+    select x.name, x.capacity from unnest(p_names, p_capacities) x(name, capacity) order by x.name
+    on conflict (name) do update set capacity = excluded.capacity where millrace.gate.capacity <> excluded.capacity
+    returning id
+  )
+  insert into millrace.effect (kind, ref) select 'gate', c.id from changed c;
+  -- There may be room for some that queue.
+  if found and millrace.pump() > 0 then perform millrace.wake(); end if;
   return array(
     select g.id from unnest(p_names) with ordinality x(name, n) join millrace.gate g on g.name = x.name order by x.n
   );

@@ -1,7 +1,8 @@
 -- Takes the tasks of dispatchers whose lease ran out away from them, so that others run them. Answers how many.
 --
 -- A dispatcher is marked dead first; a claim of its own that was under way at that moment may still commit, so its tasks
--- are looked for a second time, one lease later.
+-- are looked for a second time, one lease later; `expires_at` then says when. A task that its holder has locked, in a
+-- callback's transaction, is tried again every time.
 create function millrace.expire(p_max_deaths int default 5) returns int
 language plpgsql as $$
 declare
@@ -15,7 +16,6 @@ begin
     select d.id, d.dead_at, d.lease_seconds
     from millrace.dispatcher d
     where d.swept_at is null and d.expires_at < clock_timestamp()
-      and (d.dead_at is null or d.dead_at + make_interval(secs => d.lease_seconds) < clock_timestamp())
     order by d.id
     for update skip locked
   loop
@@ -32,8 +32,13 @@ begin
         p_max_deaths);
     end if;
     v_total := v_total + v_back;
-    if v_dispatcher.dead_at is not null and v_back = coalesce(cardinality(v_ids), 0) then
+    if v_back < coalesce(cardinality(v_ids), 0) then continue; end if;
+    if v_dispatcher.dead_at + make_interval(secs => v_dispatcher.lease_seconds) < clock_timestamp() then
       update millrace.dispatcher d set swept_at = clock_timestamp() where d.id = v_dispatcher.id;
+    else
+      update millrace.dispatcher d
+      set expires_at = d.dead_at + make_interval(secs => d.lease_seconds)
+      where d.id = v_dispatcher.id;
     end if;
   end loop;
   return v_total;

@@ -20,6 +20,8 @@ begin
       using errcode = 'MR001', detail = jsonb_build_object('path', array[p_dependent::text, p_dependent::text])::text;
   end if;
   perform 1 from millrace.live l where l.id = any(p_prerequisites || p_dependent) order by l.id for no key update;
+  -- Adding a task locks what it requires only for key share: wait for those whose edge is not to be seen yet.
+  perform 1 from millrace.live l where l.id = p_dependent for update;
   perform millrace.lock_prerequisites(p_prerequisites);
   select * into v_live from millrace.live l where l.id = p_dependent;
   if not found then
@@ -72,8 +74,10 @@ begin
   with recursive above (id, below) as (
     select x, p_dependent from unnest(p_prerequisites) x
     union
-    select e.prerequisite, above.id
-    from above join millrace.edge e on e.dependent = above.id
+    select next.prerequisite, above.id
+    from above cross join lateral (
+      select e.prerequisite from millrace.edge e where e.dependent = above.id offset 0
+    ) next
     where above.id <> p_dependent
       and (select d.state from millrace.done d where d.id = above.id) is distinct from 'succeeded'
   )

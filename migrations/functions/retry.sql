@@ -26,24 +26,41 @@ end $$;
 create function millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns int
 language plpgsql as $$
 declare
-  v_all  bigint[];
-  v_free bigint[];
+  v_found bigint[];
+  v_all   bigint[] := '{}';
+  v_free  bigint[];
 begin
   perform millrace.insist_read_committed();
-  with recursive revived (id) as (
-    select x from unnest(p_ids) x
-    union
-    select e.dependent
-    from revived
-      join millrace.edge e on e.prerequisite = revived.id
-      join millrace.done d on d.id = e.dependent
-    where d.state = 'skipped' and d.culprit = revived.id
-  )
-  select array_agg(revived.id) into v_all from revived;
-  v_all := array(select d.id from millrace.done d where d.id = any(v_all) order by d.id for update);
+  -- Whoever skips a task because of one of these holds a lock on it: after having waited for that, look again.
+  loop
+    with recursive revived (id) as (
+      select x from unnest(p_ids) x
+      union
+      select next.dependent
+      from revived cross join lateral (
+        -- `offset 0` keeps the planner from joining the other way round, over the whole table.
+        select e.dependent
+        from millrace.edge e
+        where e.prerequisite = revived.id
+          and (select case when d.state = 'skipped' then d.culprit end from millrace.done d where d.id = e.dependent) = revived.id
+        offset 0
+      ) next
+    )
+    select array_agg(revived.id) into v_found from revived;
+    exit when not exists (select x from unnest(v_found) x except select x from unnest(v_all) x);
+    v_all := v_found;
+    perform 1 from millrace.done d where d.id = any(v_all) order by d.id for update;
+  end loop;
+  v_all := array(select d.id from millrace.done d where d.id = any(v_found) order by d.id);
   perform millrace.lock_prerequisites(array(select distinct e.prerequisite from millrace.edge e where e.dependent = any(v_all)));
-  -- Whatever was still to be taken off their counts belongs to the past: they are counted anew below.
-  delete from millrace.effect f where f.kind in ('unblock', 'skip', 'rerun') and f.ref = any(v_all);
+  -- Whatever was still to be taken off their counts belongs to the past: they are counted anew below. What another
+  -- transaction takes and puts back while the deletion waits for it, only the next look sees.
+  loop
+    delete from millrace.effect f where f.kind in ('unblock', 'skip', 'rerun') and f.ref = any(v_all);
+    exit when not exists (
+      select 1 from millrace.effect f where f.kind in ('unblock', 'skip', 'rerun') and f.ref = any(v_all)
+    );
+  end loop;
   perform 1
   from millrace.live l
   where l.id = any(array(select distinct e.dependent from millrace.edge e where e.prerequisite = any(v_all)))
@@ -77,13 +94,13 @@ begin
   select t.id, t.lane, t.priority, g.epoch, 'waiting', t.max_attempts, t.supersedes, t.gates, g.is_rerun or g.id = any(p_ids) and p_name = 'rerun'
   from gone g join millrace.task t on t.id = g.id;
 
-  with counted as (
-    select e.dependent, count(*)::int as n
+  update millrace.live l
+  set unmet = (
+    select count(*)
     from millrace.edge e left join millrace.done d on d.id = e.prerequisite
-    where e.dependent = any(v_all) and not millrace.is_met(e.condition, d.state)
-    group by e.dependent
+    where e.dependent = l.id and not millrace.is_met(e.condition, d.state)
   )
-  update millrace.live l set unmet = c.n from counted c where l.id = c.dependent;
+  where l.id = any(v_all);
   v_free := array(select l.id from millrace.live l where l.id = any(v_all) and l.unmet = 0);
   perform millrace.doom(array(select l.id from millrace.live l where l.id = any(v_all) and l.unmet > 0));
   return millrace.make_ready(v_free);

@@ -6,11 +6,13 @@
 create function millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns int
 language plpgsql as $$
 declare
-  v_standing bigint[];
-  v_ids      bigint[];
-  v_culprits bigint[];
-  v_reached  bigint[];
-  v_locked   bigint[];
+  v_standing   bigint[];
+  v_ids        bigint[];
+  v_culprits   bigint[];
+  v_reached    bigint[];
+  v_reached_by bigint[];
+  v_locked     bigint[];
+  v_left       bigint[];
 begin
   v_standing := array(
     select d.id from millrace.done d where d.id = any(p_culprits) order by d.id for key share skip locked
@@ -35,16 +37,20 @@ begin
   ) x;
   if v_ids is null then return 0; end if;
 
-  with recursive doomed (id) as (
-    select x from unnest(v_ids) x
+  with recursive doomed (id, culprit) as (
+    select x.id, x.culprit from unnest(v_ids, v_culprits) x(id, culprit)
     union
-    select e.dependent
-    from doomed
-      join millrace.edge e on e.prerequisite = doomed.id
-      join millrace.live l on l.id = e.dependent
-    where e.condition in ('succeeded', 'failed') and l.state in ('waiting', 'delayed', 'ready')
+    select next.dependent, doomed.id
+    from doomed cross join lateral (
+      -- `offset 0` keeps the planner from joining the other way round, over the whole table.
+      select e.dependent
+      from millrace.edge e
+      where e.prerequisite = doomed.id and e.condition in ('succeeded', 'failed')
+        and (select l.state from millrace.live l where l.id = e.dependent) in ('waiting', 'delayed', 'ready')
+      offset 0
+    ) next
   )
-  select array_agg(doomed.id) into v_reached from doomed;
+  select array_agg(doomed.id), array_agg(doomed.culprit) into v_reached, v_reached_by from doomed;
 
   v_locked := array(
     select l.id
@@ -53,28 +59,35 @@ begin
     order by l.id
     for update skip locked
   );
-  insert into millrace.effect (kind, ref, culprit, stalled)
-  select 'skip', x.id, x.culprit, pg_current_xact_id()
-  from unnest(v_ids, v_culprits) x(id, culprit)
-  where not (x.id = any(v_locked))
-    and (select l.id from millrace.live l where l.id = x.id and l.state in ('waiting', 'delayed', 'ready')) is not null;
-
-  -- Walk again through the locked ones alone: below a task that could not be locked nothing may be skipped yet, or
-  -- reviving would not find it. That task's own end will reach the rest.
-  with recursive mine (id) as materialized (
-    select x from unnest(v_locked) x
-  ),
-  doomed (id, culprit) as (
-    select x.id, x.culprit from unnest(v_ids, v_culprits) x(id, culprit) join mine on mine.id = x.id
-    union
-    select e.dependent, e.prerequisite
-    from doomed
-      join millrace.edge e on e.prerequisite = doomed.id
-      join mine on mine.id = e.dependent
-    where e.condition in ('succeeded', 'failed')
-  )
+  v_left := array(select x from unnest(v_reached) x except select x from unnest(v_locked) x);
+  if cardinality(v_left) > 0 then
+    insert into millrace.effect (kind, ref, culprit, stalled)
+    select 'skip', x.id, x.culprit, pg_current_xact_id()
+    from unnest(v_ids, v_culprits) x(id, culprit)
+    where x.id = any(v_left)
+      and (select l.id from millrace.live l where l.id = x.id and l.state in ('waiting', 'delayed', 'ready')) is not null;
+    -- Below a task that could not be locked nothing may be skipped yet, or reviving would not find it. The end of what
+    -- is skipped now reaches the rest.
+    with recursive below (id) as (
+      select x from unnest(v_left) x
+      union
+      select next.dependent
+      from below cross join lateral (
+        select e.dependent
+        from millrace.edge e
+        where e.prerequisite = below.id and e.condition in ('succeeded', 'failed')
+        offset 0
+      ) next
+    )
+    select array_agg(below.id) into v_left from below;
+  end if;
   select array_agg(s.id), array_agg(s.culprit) into v_ids, v_culprits
-  from (select doomed.id, min(doomed.culprit) as culprit from doomed group by doomed.id) s;
+  from (
+    select x.id, min(x.culprit) as culprit
+    from unnest(v_reached, v_reached_by) x(id, culprit)
+    where cardinality(v_left) = 0 or not (x.id = any(v_left) or x.culprit = any(v_left))
+    group by x.id
+  ) s;
   if v_ids is null then return 0; end if;
   return millrace.conclude(v_ids, 'skipped', 'a requirement can no longer be met', v_culprits, null);
 end $$;

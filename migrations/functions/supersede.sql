@@ -66,6 +66,7 @@ begin
   for v_holder in
     with asked as (
       update millrace.live l
+      -- The cause is the sign that it was asked, so it is never null.
       set cancel_cause = coalesce(p_cause, ''), cancel_by = p_by, cancel_actor = p_actor
       where l.id = any(p_ids) and l.cancel_cause is null
       returning l.holder

@@ -7,7 +7,7 @@ import {
   type Recorder,
   recordCanceled,
   recordError,
-  recordInterrupted,
+  recordHandedBack,
   recordLater,
   recordSuccess,
 } from './record.ts'
@@ -71,8 +71,8 @@ function succeeded(of: Performance, value: unknown): void {
 function failed(of: Performance, thrown: unknown): void {
   const { at, run } = of
   if (run.stopped === 'canceled') record(of, () => recordCanceled(at, run))
-  // It was interrupted; that says nothing about the task.
-  else if (run.stopped !== undefined) record(of, () => recordInterrupted(at, run))
+  // Whatever is thrown after the signal is taken for obedience: the task runs again elsewhere and may fail there.
+  else if (run.stopped !== undefined) record(of, () => recordHandedBack(at, run), 'bare')
   else record(of, () => recordError(at, run, toWorkError(run.worker, thrown)), 'error')
 }
 
@@ -96,7 +96,7 @@ function record(of: Performance, body: () => Promise<void>, stage: Stage = 'outc
       else if (error instanceof CanceledMeanwhile) record(of, () => recordCanceled(at, run), 'bare')
       else if (error instanceof LeaseLost) {
         resolveRefused(at, [run], events.onError)
-          .then(() => events.onRecorded())
+          .then((held) => (held.length > 0 ? setTimeout(again, pauseMs) : events.onRecorded()))
           .catch(() => setTimeout(again, pauseMs))
       } else if (stage === 'outcome') instead(toWorkError(run.worker, error), 'error')
       else if (stage === 'error')

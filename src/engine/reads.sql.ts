@@ -37,7 +37,7 @@ export const leaseFacts = many(
     ) or exists (
       select 1 from millrace.attempt
       where attempt.task = asked.id and attempt.holder = asked.holder and attempt.epoch = asked.epoch
-        and attempt.outcome <> 'lease_lost'
+        and attempt.outcome not in ('lease_lost', 'handed_back')
     ) as is_recorded
   from unnest(${'holders'}::int[], ${'ids'}::bigint[], ${'epochs'}::int[]) asked(holder, id, epoch)
     left join millrace.live

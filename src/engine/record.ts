@@ -70,6 +70,21 @@ export async function recordError(at: Recorder, run: Run, error: WorkError): Pro
   })
 }
 
+/** Gives the task back as it was: its work ended because the dispatcher told it to, not because of a fault. */
+export async function recordHandedBack(at: Recorder, run: Run): Promise<void> {
+  await underLease(at, run, async (client) => {
+    await lockToFinish(client, { id: run.id })
+    await requeueTasks(client, {
+      holder: run.holder,
+      ids: [run.id],
+      epochs: [run.epoch],
+      outcome: 'handed_back',
+      delays: null,
+      errors: null,
+    })
+  })
+}
+
 /** Records that a task which was asked to stop has stopped. */
 export async function recordCanceled(at: Recorder, run: Run): Promise<void> {
   await transaction(at.pool, async (client) => {
@@ -80,21 +95,6 @@ export async function recordCanceled(at: Recorder, run: Run): Promise<void> {
       epochs: [run.epoch],
       state: 'canceled',
       errors: [null],
-    })
-  })
-}
-
-/** Hands back a task whose work heeded the signal of a dispatcher that stops, or was out of touch. */
-export async function recordInterrupted(at: Recorder, run: Run): Promise<void> {
-  await underLease(at, run, async (client) => {
-    await lockToFinish(client, { id: run.id })
-    await requeueTasks(client, {
-      holder: run.holder,
-      ids: [run.id],
-      epochs: [run.epoch],
-      outcome: 'handed_back',
-      delays: null,
-      errors: null,
     })
   })
 }

@@ -128,9 +128,21 @@ export const succeedTask = one(
   select millrace.succeed(${'id'}, ${'cause'}, ${'actor'}) as done
 `
 
-/** Locks the task against other outcomes for the rest of the transaction; no row: the lease is lost. */
-export const holdLease = maybe('engine.hold_lease', { id: int8, holder: int4, epoch: int4 }, { is_canceling: bool })`
-  select cancel_cause is not null as is_canceling
+/**
+ * Locks the task against other outcomes for the rest of the transaction; no row: the lease is lost. A process that
+ * freezes in the transaction, or loses the server, would hold the lock for ever: the server ends it after a lease.
+ */
+export const holdLease = maybe(
+  'engine.hold_lease',
+  { id: int8, holder: int4, epoch: int4 },
+  { is_canceling: bool, idle_ms: text },
+)`
+  select cancel_cause is not null as is_canceling,
+    set_config(
+      'idle_in_transaction_session_timeout',
+      (select greatest(1, lease_seconds * 1000)::int::text from millrace.dispatcher where dispatcher.id = live.holder),
+      true
+    ) as idle_ms
   from millrace.live
   where id = ${'id'} and holder = ${'holder'} and epoch = ${'epoch'} and state = 'running'
   for no key update

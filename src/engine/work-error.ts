@@ -1,4 +1,4 @@
-import { isConnectionLost, isRetryable } from '../db/index.ts'
+import { isConnectionLost, isRetryable, isStoodStill } from '../db/index.ts'
 import type { AnyWorker, Backoff, ErrorCategory } from './worker.ts'
 
 export type WorkErrorOptions = { readonly cause?: unknown; readonly retryAfterSeconds?: number }
@@ -49,7 +49,8 @@ export function toWorkError(worker: AnyWorker, thrown: unknown): WorkError {
     return new PermanentError(`classifying the error failed: ${messageOf(error)}; the error was: ${message}`)
   }
   if (thrown instanceof WorkError && (own === undefined || own === thrown.category)) return thrown
-  const category = own ?? (isRetryable(thrown) || isConnectionLost(thrown) ? 'transient' : 'permanent')
+  const passes = isRetryable(thrown) || isConnectionLost(thrown) || isStoodStill(thrown)
+  const category = own ?? (passes ? 'transient' : 'permanent')
   const error = new WorkError(category, message, {
     cause: thrown,
     ...(thrown instanceof WorkError && thrown.retryAfterSeconds !== undefined

@@ -1,0 +1,95 @@
+// A PostgreSQL of the test's own that writes through to the disk, to be killed and restarted under its clients.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { packagedBinaries, prepareBinaries } from '../../src/db/embedded-binaries.ts'
+import { type Owner, unprivilegedOwner } from '../../src/db/embedded-owner.ts'
+import { isAlive, waitFor } from '../processes.ts'
+
+const ENVIRONMENT = { LC_ALL: 'C.UTF-8', TZ: 'UTC', PATH: '/usr/bin:/bin' }
+
+export type Cluster = AsyncDisposable & {
+  readonly databaseUrl: string
+  start(): Promise<void>
+  /** Kills the server and every backend at the same moment, with SIGKILL. */
+  crash(): Promise<void>
+  /** Ends the server as `pg_ctl stop` does: fast rolls back and writes a checkpoint, immediate does neither. */
+  stop(mode: 'fast' | 'immediate'): Promise<void>
+}
+
+async function binaries(home: string, owner: Owner | undefined): Promise<string> {
+  if (process.env['MILLRACE_TEST_POSTGRES'] === '15') return '/usr/lib/postgresql/15'
+  return prepareBinaries(home, owner, packagedBinaries())
+}
+
+export async function durableCluster(): Promise<Cluster> {
+  const owner = unprivilegedOwner()
+  const home = await mkdtemp(join(tmpdir(), 'millrace-durable-'))
+  await chmod(home, 0o755)
+  if (owner) await chown(home, owner.uid, owner.gid)
+  const native = await binaries(home, owner)
+  const data = join(home, 'cluster')
+  const run = (program: string, args: string[]) =>
+    spawn(join(native, 'bin', program), args, { cwd: '/', env: ENVIRONMENT, stdio: 'ignore', ...owner })
+  const made = run('initdb', ['-D', data, '-A', 'trust', '-U', 'millrace', '-E', 'UTF8', '--locale', 'C', '--no-sync'])
+  const code = await new Promise((resolve) => made.once('exit', resolve))
+  if (code !== 0) throw new Error(`initdb ended with ${code}`)
+
+  let server: ChildProcess | undefined
+  const ended = async (of: ChildProcess) => {
+    await waitFor(() => (of.exitCode !== null || of.signalCode !== null ? true : undefined))
+  }
+  const cluster: Cluster = {
+    databaseUrl: `postgresql://millrace@localhost/postgres?host=${encodeURIComponent(home)}`,
+    async start() {
+      server = run('postgres', ['-D', data, '-k', home, '-c', 'listen_addresses=', '-c', 'fsync=on'])
+      const pid = String(server.pid)
+      await waitFor(async () => {
+        const lines = (await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
+        return lines[0] === pid && lines[7]?.trim() === 'ready' ? true : undefined
+      })
+    },
+    async crash() {
+      if (server?.pid === undefined) return
+      // Stopped first, so that it starts no backend between the look and the kill.
+      server.kill('SIGSTOP')
+      const all = [server.pid, ...childrenOf(server.pid)]
+      for (const pid of all) process.kill(pid, 'SIGKILL')
+      await ended(server)
+      await waitFor(() => (all.some(isAlive) ? undefined : true))
+      server = undefined
+    },
+    async stop(mode) {
+      if (server === undefined) return
+      server.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
+      await ended(server)
+      server = undefined
+    },
+    async [Symbol.asyncDispose]() {
+      await cluster.crash()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+  // Also after a test that ran out of time.
+  onTestFinished(() => cluster[Symbol.asyncDispose]())
+  await cluster.start()
+  return cluster
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && parentOf(pid) === parent)
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  } catch {
+    return undefined
+  }
+}

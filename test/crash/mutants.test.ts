@@ -1,0 +1,183 @@
+// The engine broken on purpose, in one place at a time: the tests of test/model must notice each. A mutant that lives
+// on is a hole in those tests, or code that nobody needs.
+import { describe, expect, test } from 'vitest'
+import { database } from '../database.ts'
+import { compare } from '../model/compare.ts'
+import { interleave } from '../model/interleave.ts'
+
+type Mutant = {
+  /** What is broken. */
+  readonly title: string
+  readonly in: string
+  readonly replace: string
+  readonly by: string
+}
+
+/** Noticed by one command after another. */
+const steps: Mutant[] = [
+  { title: 'a release that is not counted', in: 'unblock', replace: 'l.unmet - mine.n', by: 'l.unmet' },
+  {
+    title: 'any end counts as a failure',
+    in: 'is_met',
+    replace: `when 'failed' then p_state = 'failed'`,
+    by: `when 'failed' then true`,
+  },
+  { title: 'a finish without its epoch', in: 'finish', replace: 'and l.epoch = p.epoch ', by: '' },
+  { title: 'a finish of a task that was asked to stop', in: 'finish', replace: 'and l.cancel_cause is null', by: '' },
+  { title: 'a retry that keeps its gates', in: 'put_back', replace: 'l.gates[1 : l.gates_held]', by: 'l.gates[1 : 0]' },
+  { title: 'an end that keeps its gates', in: 'conclude', replace: 'g.gates[1 : g.gates_held]', by: 'g.gates[1 : 0]' },
+  {
+    title: 'one too many through a gate',
+    in: 'open_gates',
+    replace: 'g.capacity - g.used + v_freed',
+    by: 'g.capacity - g.used + v_freed + 1',
+  },
+  { title: 'a claim past the gates', in: 'step', replace: 'and r.gate is null', by: '' },
+  {
+    title: 'superseding without waiting for the running',
+    in: 'supersede',
+    replace: 'l.unmet + (select count(*) from added)',
+    by: 'l.unmet + 0',
+  },
+  { title: 'superseding nobody', in: 'make_ready', replace: 'when l.supersedes and (', by: 'when false and (' },
+  {
+    title: 'asking again without blocking dependents',
+    in: 'unfinish',
+    replace: 'perform millrace.reblock(v_all);',
+    by: '',
+  },
+  {
+    title: 'asking again without reviving',
+    in: 'unfinish',
+    replace: `d.state = 'skipped' and d.culprit = revived.id`,
+    by: 'false',
+  },
+  {
+    title: 'a cycle that is let in',
+    in: 'require',
+    replace: 'perform millrace.refuse_cycle(p_dependent, p_prerequisites);',
+    by: '',
+  },
+  {
+    title: 'a failure that dooms nobody',
+    in: 'settle',
+    replace: `if p_state <> 'succeeded' or 'failed' = any(v_conditions) then`,
+    by: 'if false then',
+  },
+  {
+    title: 'a release by hand that forgets the doomed',
+    in: 'release',
+    replace: 'and l.unmet > 0',
+    by: 'and l.unmet < 0',
+  },
+  {
+    title: 'a put back task that forgets it is doomed',
+    in: 'put_back',
+    replace: 'any(p_back) and l.unmet > 0',
+    by: 'any(p_back) and l.unmet < 0',
+  },
+  {
+    title: 'a lost lease that revives a canceled task',
+    in: 'requeue',
+    replace: 'filter (where s.cancel_cause is not null)',
+    by: 'filter (where false)',
+  },
+  {
+    title: 'a rerun that nobody follows',
+    in: 'conclude',
+    replace: 'perform millrace.spread_rerun(v_reruns)',
+    by: 'null',
+  },
+]
+
+/** Noticed only when transactions overlap. */
+const overlaps: Mutant[] = [
+  { title: 'prerequisites that are not locked', in: 'lock_prerequisites', replace: ' for key share', by: '' },
+  {
+    title: 'a release that is lost when its task is locked',
+    in: 'unblock',
+    replace: 'if cardinality(v_locked) is distinct from cardinality(p_dependents) then',
+    by: 'if false then',
+  },
+  {
+    title: 'a skip that is lost when its task is locked',
+    in: 'skip_doomed',
+    replace: 'where not (x.id = any(v_locked))',
+    by: 'where false',
+  },
+  { title: 'a skip whose culprit is not locked', in: 'skip_doomed', replace: ' for key share skip locked', by: '' },
+  {
+    title: 'a gate that is lost when it is locked',
+    in: 'open_gates',
+    replace: 'where not (x.gate = any(v_locked))',
+    by: 'where false',
+  },
+  {
+    title: 'a task at a gate that is passed over when it is locked',
+    in: 'open_gates',
+    replace: 'if v_waiting > cardinality(v_entering) then',
+    by: 'if false then',
+  },
+  {
+    title: 'a milestone that is lost when it is locked',
+    in: 'complete',
+    replace: 'if cardinality(v_ids) < cardinality(p_ids) then',
+    by: 'if false then',
+  },
+  {
+    title: 'superseding that is lost when its task is locked',
+    in: 'supersede',
+    replace: `elsif cardinality(v_locked) < cardinality(v_targets) then`,
+    by: 'elsif false then',
+  },
+  {
+    title: 'asking again without locking dependents',
+    in: 'unfinish',
+    replace: 'order by l.id\n  for no key update',
+    by: 'order by l.id',
+  },
+  {
+    title: 'asking again without locking prerequisites',
+    in: 'unfinish',
+    replace: 'perform millrace.lock_prerequisites(',
+    by: 'perform cardinality(',
+  },
+]
+
+async function mutate(
+  db: { query(text: string, values?: unknown[]): Promise<{ rows: { text: string }[] }> },
+  mutant: Mutant,
+) {
+  const { rows } = await db.query(
+    `select pg_get_functiondef(p.oid) as text from pg_proc p where p.pronamespace = 'millrace'::regnamespace and p.proname = $1`,
+    [mutant.in],
+  )
+  const text = rows[0]?.text ?? ''
+  expect(text, `millrace.${mutant.in} contains what is to be broken`).toContain(mutant.replace)
+  await db.query(text.replaceAll(mutant.replace, mutant.by))
+}
+
+async function noticed(run: Promise<void>): Promise<boolean> {
+  return run.then(
+    () => false,
+    () => true,
+  )
+}
+
+describe('one command after another', () => {
+  test.each(steps)('$title', async (mutant) => {
+    await using db = await database()
+    await mutate(db.pool, mutant)
+    expect(await noticed(compare(db.databaseUrl, { numRuns: 2000, endOnFailure: true, seed: 7 })), 'noticed').toBe(true)
+  })
+})
+
+describe('overlapping transactions', () => {
+  test.each(overlaps)('$title', async (mutant) => {
+    await using db = await database()
+    await mutate(db.pool, mutant)
+    expect(await noticed(interleave(db.databaseUrl, { numRuns: 2000, endOnFailure: true, seed: 7 })), 'noticed').toBe(
+      true,
+    )
+  })
+})

@@ -1,0 +1,109 @@
+// A wire between clients and a PostgreSQL server that the test can cut, stall, or make lose an answer.
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+export type Wiring = AsyncDisposable & {
+  readonly databaseUrl: string
+  /** Takes bytes on both sides and passes none on; new connections are taken and lead nowhere. */
+  stall(): void
+  /** Passes on what was held back, and everything after it. */
+  flow(): void
+  /** Breaks every connection. */
+  cut(): void
+  /** Connections made from now on work; those there are stay stalled for ever, as after a lost route. */
+  strand(): void
+  /** Once: lets a message of a client that contains `text` through and breaks its connection instead of the answer. */
+  loseAnswerTo(text: string): Promise<void>
+}
+
+type Wire = { readonly client: Socket; readonly server: Socket; isStranded: boolean }
+
+/** Where the server of the URL listens: a socket in the folder its `host` names, or an address. */
+export function addressOf(databaseUrl: string): { path: string } | { host: string; port: number } {
+  const url = new URL(databaseUrl)
+  const folder = url.searchParams.get('host')
+  if (folder !== null) return { path: join(folder, `.s.PGSQL.${url.port || 5432}`) }
+  return { host: url.hostname, port: Number(url.port || 5432) }
+}
+
+export async function proxyTo(databaseUrl: string): Promise<Wiring> {
+  const target = addressOf(databaseUrl)
+  const wires = new Set<Wire>()
+  let isStalled = false
+  let losing: { text: string; done: () => void } | undefined
+
+  const pass = (wire: Wire, from: Socket, to: Socket) => {
+    from.on('data', (bytes) => {
+      if (from === wire.server && losingWires.delete(wire)) return end(wire)
+      if (from === wire.client && losing !== undefined && bytes.includes(losing.text)) {
+        losingWires.add(wire)
+        losing.done()
+        losing = undefined
+      }
+      if (isStalled || wire.isStranded) from.pause()
+      to.write(bytes)
+      return undefined
+    })
+    from.on('error', () => end(wire))
+    from.on('close', () => end(wire))
+  }
+  const losingWires = new Set<Wire>()
+  const end = (wire: Wire) => {
+    wires.delete(wire)
+    wire.client.destroy()
+    wire.server.destroy()
+  }
+  const listener: Server = createServer((client) => {
+    const wire: Wire = { client, server: connect(target), isStranded: false }
+    wires.add(wire)
+    pass(wire, client, wire.server)
+    pass(wire, wire.server, client)
+    if (isStalled) setStill(wire, true)
+  })
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  const { port } = listener.address() as { port: number }
+  const url = new URL(databaseUrl)
+  url.searchParams.delete('host')
+  url.hostname = '127.0.0.1'
+  url.port = String(port)
+
+  const proxy: Wiring = {
+    databaseUrl: url.href,
+    stall() {
+      isStalled = true
+      for (const wire of wires) setStill(wire, true)
+    },
+    flow() {
+      isStalled = false
+      for (const wire of wires) if (!wire.isStranded) setStill(wire, false)
+    },
+    cut() {
+      for (const wire of [...wires]) end(wire)
+    },
+    strand() {
+      for (const wire of wires) {
+        wire.isStranded = true
+        setStill(wire, true)
+      }
+      proxy.flow()
+    },
+    loseAnswerTo: (text) =>
+      new Promise((resolve) => {
+        losing = { text, done: resolve }
+      }),
+    async [Symbol.asyncDispose]() {
+      proxy.cut()
+      listener.close()
+    },
+  }
+  onTestFinished(() => proxy[Symbol.asyncDispose]())
+  return proxy
+}
+
+function setStill(wire: Wire, isStill: boolean): void {
+  for (const socket of [wire.client, wire.server]) {
+    if (isStill) socket.pause()
+    else socket.resume()
+  }
+}

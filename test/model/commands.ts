@@ -1,0 +1,138 @@
+// What may happen to a graph, as plain data that fast-check can shrink. Tasks, leases and dispatchers are chosen by a
+// number that is taken modulo what there is when the command runs.
+import fc from 'fast-check'
+import type { Condition } from '../../src/engine/index.ts'
+
+export type Required = { readonly pick: number; readonly when: Condition }
+
+export type Item = {
+  readonly isMilestone: boolean
+  readonly kind: 0 | 1
+  readonly priority: number
+  readonly maxAttempts: number
+  readonly requires: readonly Required[]
+  readonly cancels: readonly number[]
+  readonly locks: readonly string[]
+  readonly limit: number
+  readonly isHeld: boolean
+  readonly isEarly: boolean
+}
+
+export const outcomes = [
+  'finish',
+  'callback',
+  'unchanged',
+  'fail',
+  'advisory',
+  'transient',
+  'later',
+  'handBack',
+  'stop',
+] as const
+export type OutcomeName = (typeof outcomes)[number]
+
+export const verbs = ['cancel', 'hold', 'release', 'skip', 'retry', 'rerun', 'succeed'] as const
+export type VerbName = (typeof verbs)[number]
+
+export type Command =
+  | { readonly type: 'add'; readonly items: readonly Item[] }
+  | { readonly type: 'require'; readonly pick: number; readonly requires: readonly Required[] }
+  | { readonly type: 'claim'; readonly dispatcher: number; readonly limit: number }
+  | {
+      readonly type: 'outcome'
+      readonly name: OutcomeName
+      readonly pick: number
+      /** Of all leases there ever were, not only of those that stand. */
+      readonly isAny: boolean
+      readonly isDelayed: boolean
+      readonly requires: readonly Required[]
+    }
+  | { readonly type: 'verb'; readonly name: VerbName; readonly pick: number; readonly isAny: boolean }
+  | { readonly type: 'expire'; readonly dispatcher: number }
+  | { readonly type: 'passTime' }
+
+const pick = fc.nat({ max: 999 })
+const seldom = (in100: number) => fc.nat({ max: 99 }).map((n) => n >= 100 - in100)
+const required = fc.record({
+  pick,
+  when: fc.oneof(
+    { arbitrary: fc.constant<Condition>('succeeded'), weight: 4 },
+    { arbitrary: fc.constantFrom<Condition>('failed', 'finished'), weight: 2 },
+  ),
+})
+
+const item: fc.Arbitrary<Item> = fc.record({
+  isMilestone: seldom(20),
+  kind: fc.constantFrom<0 | 1>(0, 1),
+  priority: fc.nat({ max: 2 }),
+  maxAttempts: fc.integer({ min: 1, max: 3 }),
+  requires: fc.array(required, { maxLength: 3 }),
+  cancels: fc.oneof(
+    { arbitrary: fc.constant([]), weight: 4 },
+    { arbitrary: fc.array(pick, { minLength: 1, maxLength: 2 }), weight: 1 },
+  ),
+  locks: fc.oneof(
+    { arbitrary: fc.constant([]), weight: 3 },
+    { arbitrary: fc.subarray(['x', 'y'], { minLength: 1 }), weight: 1 },
+  ),
+  limit: fc.oneof({ arbitrary: fc.constant(0), weight: 4 }, { arbitrary: fc.integer({ min: 1, max: 2 }), weight: 1 }),
+  isHeld: seldom(7),
+  isEarly: seldom(7),
+})
+
+export const add = fc.record({
+  type: fc.constant('add' as const),
+  items: fc.array(item, { minLength: 1, maxLength: 4 }),
+})
+
+const outcomeName = fc.oneof(
+  { arbitrary: fc.constantFrom<OutcomeName>('finish', 'callback'), weight: 6 },
+  { arbitrary: fc.constantFrom<OutcomeName>(...outcomes), weight: 7 },
+)
+
+export const command: fc.Arbitrary<Command> = fc.oneof(
+  { arbitrary: add, weight: 4 },
+  {
+    arbitrary: fc.record({
+      type: fc.constant('require' as const),
+      pick,
+      requires: fc.array(required, { minLength: 1, maxLength: 2 }),
+    }),
+    weight: 3,
+  },
+  {
+    arbitrary: fc.record({
+      type: fc.constant('claim' as const),
+      dispatcher: fc.nat({ max: 2 }),
+      limit: fc.integer({ min: 1, max: 4 }),
+    }),
+    weight: 7,
+  },
+  {
+    arbitrary: fc.record({
+      type: fc.constant('outcome' as const),
+      name: outcomeName,
+      pick,
+      isAny: seldom(12),
+      isDelayed: fc.boolean(),
+      requires: fc.array(required, { maxLength: 2 }),
+    }),
+    weight: 10,
+  },
+  {
+    arbitrary: fc.record({
+      type: fc.constant('verb' as const),
+      name: fc.constantFrom<VerbName>(...verbs),
+      pick,
+      isAny: seldom(12),
+    }),
+    weight: 9,
+  },
+  { arbitrary: fc.record({ type: fc.constant('expire' as const), dispatcher: fc.nat({ max: 2 }) }), weight: 1 },
+  { arbitrary: fc.record({ type: fc.constant('passTime' as const) }), weight: 1 },
+)
+
+/** A graph with a history: it begins with an add, so that there is something to act on. */
+export const commands: fc.Arbitrary<Command[]> = fc
+  .tuple(add, fc.array(command, { maxLength: 30, size: 'max' }))
+  .map(([first, rest]) => [first, ...rest])

@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest'
+import { database } from '../database.ts'
+import { interleave } from './interleave.ts'
+import { settings } from './settings.ts'
+
+test('whatever transactions overlap, no wake-up is lost and nothing runs twice', async () => {
+  await using db = await database()
+  await interleave(db.databaseUrl, settings(500))
+  expect(db.errors).toEqual([])
+}, 600_000)

@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest'
+import { database } from '../database.ts'
+import { compare } from './compare.ts'
+import { settings } from './settings.ts'
+
+test('after every step the engine is where the model is', async () => {
+  await using db = await database()
+  await compare(db.databaseUrl, settings(1500))
+  expect(db.errors).toEqual([])
+}, 600_000)

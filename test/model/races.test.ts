@@ -1,0 +1,157 @@
+// Interleavings that once broke a promise, each step by step.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { add } from '../../src/engine/add.ts'
+import { register, step } from '../../src/engine/dispatchers.sql.ts'
+import { Names } from '../../src/engine/names.ts'
+import { verify } from '../../src/engine/reads.sql.ts'
+import { cancelTasks, failTasks, laneIds, requireTasks, retryTasks } from '../../src/engine/tasks.sql.ts'
+import { database, type TestDatabase } from '../database.ts'
+import { type Session, sessions } from './session.ts'
+
+let db: TestDatabase
+let names: Names
+let lane: number
+let holder: number
+let a: Session
+let b: Session
+let c: Session
+let monitor: Session
+
+beforeAll(async () => {
+  db = await database()
+  ;[a, b, c, monitor] = (await sessions(db.databaseUrl, 4)) as [Session, Session, Session, Session]
+  const { ids } = await laneIds(db.pool, { queues: ['default'], kinds: ['k'] })
+  lane = ids[0] as number
+  names = new Names(db.pool)
+})
+beforeEach(async () => {
+  for (const session of [a, b, c]) if (session.isOpen) await session.end('rollback')
+  await db.pool.query(
+    'truncate millrace.task, millrace.live, millrace.done, millrace.edge, millrace.effect, millrace.gate',
+  )
+  holder = (await register(db.pool, { name: 'd', lease_seconds: 1000, lanes: [lane] })).id
+})
+afterAll(async () => {
+  for (const session of [a, b, c, monitor]) await session.close()
+  await db[Symbol.asyncDispose]()
+})
+
+const record = { cause: null, actor: null }
+const one = async (client: Session['client'] | TestDatabase['pool'], options: object = {}): Promise<string> =>
+  (await add(client, names, [{ worker: 'k', payload: {}, ...options }]))[0]?.id as string
+const claimAll = (limit = 100) =>
+  step(db.pool, {
+    holder,
+    ids: [],
+    epochs: [],
+    outputs: null,
+    unchanged: [],
+    lanes: [lane],
+    from_priority: [-100],
+    from_order: ['0'],
+    limit,
+    idle: null,
+  })
+const finish = (id: string, epoch: number) =>
+  step(db.pool, {
+    holder,
+    ids: [id],
+    epochs: [epoch],
+    outputs: null,
+    unchanged: [],
+    lanes: [lane],
+    from_priority: [-100],
+    from_order: ['0'],
+    limit: 0,
+    idle: null,
+  })
+async function fail(...ids: string[]): Promise<void> {
+  const claimed = (await claimAll()).filter((row) => ids.includes(row.id as string))
+  await failTasks(db.pool, {
+    holder,
+    ids,
+    epochs: ids.map((id) => claimed.find((row) => row.id === id)?.epoch as number),
+    state: 'failed',
+    errors: ids.map(() => null),
+  })
+}
+const stateOf = async (id: string): Promise<string> =>
+  (
+    await db.pool.query(
+      `select coalesce((select state::text from millrace.live where id = $1), (select state::text from millrace.done where id = $1)) as s`,
+      [id],
+    )
+  ).rows[0].s
+
+test('retrying a culprit revives what another transaction skips further down at that moment', async () => {
+  const culprit = await one(db.pool)
+  const middle = await one(db.pool, { requires: [culprit] })
+  await fail(culprit)
+  expect(await stateOf(middle)).toBe('skipped')
+  await a.begin()
+  const last = await one(a.client, { requires: [middle] })
+  const retrying = b.start((client) => retryTasks(client, { ids: [culprit], name: 'retried', ...record }))
+  expect(await b.settled(monitor.client)).toBe(false)
+  await a.end('commit')
+  await retrying
+  expect([await stateOf(middle), await stateOf(last)]).toEqual(['waiting', 'waiting'])
+  expect(await verify(db.pool, {})).toEqual([])
+})
+
+test('two transactions that each add a task between two others cannot close a cycle together', async () => {
+  const left = await one(db.pool, { heldBy: 'test' })
+  const right = await one(db.pool, { heldBy: 'test' })
+  const require = (session: Session, dependent: string, prerequisite: string) =>
+    session.start((client) =>
+      requireTasks(client, {
+        dependent,
+        prerequisites: [prerequisite],
+        conditions: ['succeeded'],
+        holder: null,
+        epoch: null,
+      }),
+    )
+  await a.begin()
+  await b.begin()
+  const oneMore = await one(a.client, { requires: [left] })
+  const two = await one(b.client, { requires: [right] })
+  const first = require(a, right, oneMore)
+  await a.settled(monitor.client)
+  const second = require(b, left, two)
+  await b.settled(monitor.client)
+  const ended = await Promise.race([first.then(() => a), second.then(() => b)])
+  await ended.end('commit')
+  const outcomes = [await first, await second]
+  await (ended === a ? b : a).end('commit')
+  expect(outcomes.filter((outcome) => 'error' in outcome)).toHaveLength(1)
+})
+
+test('a release that was put off for a task is void once the task is asked for again', async () => {
+  const before = await one(db.pool)
+  const after = await one(db.pool, { requires: [before] })
+  const claimed = await claimAll()
+  // `after` is being canceled by a transaction that lasts, so its release is put off, and then put off once more.
+  await a.begin()
+  await cancelTasks(a.client, { ids: [after], ...record })
+  await finish(before, claimed[0]?.epoch as number)
+  await b.begin()
+  await b.client.query('select millrace.pump()')
+  await a.end('commit')
+  const retrying = c.start((client) => retryTasks(client, { ids: [after], name: 'retried', ...record }))
+  await c.settled(monitor.client)
+  await b.end('commit')
+  await retrying
+  expect(await verify(db.pool, {})).toEqual([])
+  await db.pool.query('select millrace.pump()')
+  expect(await stateOf(after)).toBe('ready')
+})
+
+test('raising a limit lets in who queues, even when the task that raised it does not', async () => {
+  const group = (max: number) => ({ limit: { group: 'g', max } })
+  await one(db.pool, group(1))
+  const second = await one(db.pool, group(1))
+  await claimAll()
+  await one(db.pool, { ...group(2), heldBy: 'test' })
+  expect(await verify(db.pool, {})).toEqual([])
+  expect((await claimAll()).map((row) => row.id)).toContain(second)
+})
