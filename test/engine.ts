@@ -11,10 +11,11 @@ import {
   defineWorker,
   type Millrace,
   PermanentError,
+  type Task,
   type TaskId,
   type TaskState,
 } from '../src/engine/index.ts'
-import { ManualDispatcher, type ManualOptions } from '../src/engine/manual-dispatcher.ts'
+import { ManualDispatcher, type ManualOptions, type Performed } from '../src/engine/manual-dispatcher.ts'
 import { database, type TestDatabase } from './database.ts'
 
 /** A schema that takes anything. */
@@ -56,6 +57,15 @@ export function mendable() {
   return { worker, broken, ran }
 }
 
+/** A worker that throws what it is told to. */
+export const throwing = (error: () => unknown, of: Partial<AnyWorker> = {}) =>
+  aWorker({
+    work() {
+      throw error()
+    },
+    ...of,
+  })
+
 export type TestEngine = {
   readonly millrace: Millrace
   readonly pool: Pool
@@ -66,6 +76,8 @@ export type TestEngine = {
   /** Requirements that the tasks have not met yet. */
   unmet(...ids: TaskId[]): Promise<number[]>
   drain(...workers: AnyWorker[]): Promise<Drained>
+  /** Adds one task of the worker and performs it; answers what came of it. */
+  readonly performOne: (worker: AnyWorker) => Promise<Performed & { task: Task }>
   /** A dispatcher that claims and performs when told to. */
   byHand(workers: readonly AnyWorker[], options?: ManualOptions): Promise<ManualDispatcher>
   /** A running dispatcher; stopped when the test is over. */
@@ -117,6 +129,12 @@ export function useEngine(): TestEngine {
     states: (...ids) => Promise.all(ids.map(async (id) => (await millrace.task(id)).state)),
     unmet: (...ids) => Promise.all(ids.map(async (id) => (await millrace.task(id)).unmet)),
     drain: (...workers) => drain(millrace, workers),
+    async performOne(worker) {
+      const { id } = await millrace.add(worker, {})
+      const [performed] = (await drain(millrace, [worker], { limit: 1 })).performed
+      expect(performed?.id).toBe(id)
+      return { ...(performed as Performed), task: await millrace.task(id) }
+    },
     byHand: (workers, options) => ManualDispatcher.register(millrace, workers, options),
     async dispatch(workers, options = {}) {
       const dispatcher = millrace.dispatch(workers, options)

@@ -1,0 +1,63 @@
+// The code of the library's guide is one program: compiled as a user's would be, and run.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { database, type TestDatabase } from './database.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = join(root, 'test', '.compiled')
+const file = join(folder, 'library.ts')
+
+let db: TestDatabase
+
+beforeAll(async () => {
+  db = await database()
+  await db.pool.query('create table thumbnail (photo text, bytes int); create table complaint (album text, text text)')
+  const page = readFileSync(join(root, 'docs', 'guides', 'library.md'), 'utf8')
+  const pieces = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
+  const program = pieces
+    .join('\n')
+    .replaceAll("from 'millrace'", "from '../../src/index.ts'")
+    .replaceAll("from 'millrace/testing'", "from '../../src/testing.ts'")
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(file, program)
+})
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await db[Symbol.asyncDispose]()
+})
+
+test('the code of the library guide compiles under our own strict rules', () => {
+  const config = join(folder, 'tsconfig.json')
+  writeFileSync(
+    config,
+    JSON.stringify({ extends: '../../tsconfig.json', include: [], exclude: [], files: ['library.ts'] }),
+  )
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  execFileSync(process.execPath, [tsc, '-p', config], { stdio: 'pipe', encoding: 'utf8' })
+}, 60_000)
+
+test('the code of the library guide runs and does what the page says', async () => {
+  const guide = await import(pathToFileURL(file).href)
+  const result = await guide.testAlbum(db.databaseUrl)
+  expect(result).toMatchObject({
+    alone: { bytes: 1000 },
+    postponed: true,
+    next: { outcome: 'succeeded', state: 'succeeded', output: { bytes: 20_000 } },
+    counts: { succeeded: 3, failed: 0 },
+  })
+  const { rows } = await db.pool.query('select photo from thumbnail order by photo')
+  expect(rows).toEqual([{ photo: 'a.jpg' }, { photo: 'b.jpg' }])
+  await guide.run(db.databaseUrl)
+})
+
+test('adding an album again answers the tasks that are there', async () => {
+  const guide = await import(pathToFileURL(file).href)
+  const { millrace, first, again, why } = await guide.addAlbum(db.databaseUrl)
+  expect(again).toEqual({ id: first.id, isNew: false })
+  expect(why.sentence).toBe('succeeded')
+  await millrace.close()
+})
