@@ -43,7 +43,7 @@ create table millrace.task (
   priority     int not null default 0,       -- lower first
   max_attempts smallint not null default 20,
   supersedes   boolean not null default false,
-  gates        int[],                        -- locks and limits it needs, ascending
+  gates        int[],                        -- locks and limits it needs, in the order of passing
   scope        text not null,
   key          text,
   actor        text,                         -- the person or program that added it

@@ -2,7 +2,7 @@
 --
 -- An edge's dependent is a 1-based position in this call; its prerequisite is the id of an existing task, or minus a
 -- position in this call. The caller has made sure that edges within the call close no cycle; with an existing
--- prerequisite a new task cannot. A key that exists in its scope answers the task that has it.
+-- prerequisite a new task cannot. Gates come in the order in which they are passed, the same for all tasks. A key that exists in its scope answers the task that has it.
 create function millrace.add(
   p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities int[], p_keys text[], p_max_attempts smallint[],
   p_not_before timestamptz[], p_delays float8[], p_held_by text[],
@@ -45,8 +45,8 @@ begin
   if p_gate_items is not null then
     v_gates := array_fill(null::text, array[v_count]);
     for v_row in
-      select x.item, array_agg(distinct x.gate order by x.gate)::text as gates
-      from unnest(p_gate_items, p_gates) x(item, gate) group by x.item
+      select x.item, array_agg(x.gate order by x.n)::text as gates
+      from unnest(p_gate_items, p_gates) with ordinality x(item, gate, n) group by x.item
     loop
       v_gates[v_row.item] := v_row.gates;
     end loop;
@@ -167,6 +167,12 @@ begin
   select array_agg(b.id) filter (where b.state = 'waiting' and b.unmet = 0), count(*) filter (where b.state = 'ready')
   into v_special, v_claimable
   from born b;
+  if p_held_by is not null then
+    insert into millrace.event (task, name, prior, next, actor)
+    select x.id, 'held', 'waiting', 'held', x.held_by
+    from unnest(v_ids, p_held_by, v_old) x(id, held_by, old)
+    where x.held_by is not null and x.old is null;
+  end if;
   if v_special is not null then v_claimable := v_claimable + millrace.make_ready(v_special); end if;
   if v_doomed is not null then
     insert into millrace.effect (kind, ref, culprit) select 'skip', x.id, x.culprit from unnest(v_doomed, v_culprits) x(id, culprit);

@@ -1,6 +1,7 @@
--- Every transition of every task as one list. The ordinary ones are read from the times kept on the rows.
+-- Every transition of every task as one list. The ordinary ones are read from the times kept on the rows; the state they
+-- came from is that of the entry before.
 create or replace view millrace.history as
-  select t.id as task, t.created_at as at, 0 as rank, 'created' as name, null::millrace.state as prior, null::millrace.state as next,
+  select t.id as task, t.created_at as at, 0 as rank, 'created' as name, null::millrace.state as prior, 'waiting'::millrace.state as next,
     null::text as cause, t.creator as culprit, t.actor, null::int as holder, null::int as epoch, null::jsonb as error
   from millrace.task t
   union all

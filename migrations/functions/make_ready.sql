@@ -1,7 +1,7 @@
 -- Moves waiting tasks whose requirements are all met to what comes next: delayed until their time, ready, or, where a
 -- gate, a task to supersede or the lack of a kind asks for more, onto the list of effects. The caller holds the rows'
--- locks. Answers how many can be claimed.
-create function millrace.make_ready(p_ids bigint[]) returns int
+-- locks. p_is_told: the history has been told of a delay already. Answers how many can be claimed.
+create function millrace.make_ready(p_ids bigint[], p_is_told boolean default false) returns int
 language plpgsql as $$
 declare
   v_claimable int;
@@ -30,7 +30,12 @@ begin
         gate        = case when step.next = 'ready' then l.gates[1] end
     from step
     where l.id = step.id
-    returning l.id, l.state, l.lane, l.gate
+    returning l.id, l.state, l.lane, l.gate, l.not_before
+  ),
+  told as (
+    insert into millrace.event (task, name, prior, next, detail)
+    select m.id, 'delayed', 'waiting', 'delayed', jsonb_build_object('not_before', m.not_before)
+    from moved m where m.state = 'delayed' and not p_is_told
   ),
   superseding as (
     insert into millrace.effect (kind, ref) select 'supersede', m.id from moved m where m.state = 'waiting'

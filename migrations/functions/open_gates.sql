@@ -1,6 +1,6 @@
 -- Takes p_freed[i] places of gate p_gates[i] back and lets waiting tasks in while there is room, the most urgent first.
--- A task passes its gates in ascending order, holding those behind it: with one order for all no two tasks can wait for
--- each other. Never waits for a lock. Answers how many tasks can be claimed.
+-- A task passes its gates one by one, holding those behind it, in an order that is the same for all (locks, then
+-- limits, each by number): no two tasks can wait for each other. Never waits for a lock. Answers how many tasks can be claimed.
 create function millrace.open_gates(p_gates int[], p_freed int[]) returns int
 language plpgsql as $$
 declare

@@ -92,15 +92,15 @@ begin
   ),
   told as (
     insert into millrace.attempt (task, epoch, outcome, ready_at, started_at, holder, next, error)
-    select e.id, e.epoch, p_outcome, e.ready_at, e.started_at, e.holder,
-      case when e.keeps_place then 'ready' when e.unmet > 0 then 'waiting' when e.delay > 0 then 'delayed' else 'ready' end::millrace.state,
+    select e.id, e.epoch, p_outcome, case when not e.keeps_place then e.ready_at end, e.started_at, e.holder,
+      case when e.keeps_place then 'ready' when e.unmet = 0 and e.delay > 0 then 'delayed' else 'waiting' end::millrace.state,
       e.error
     from ended e
   )
   select array_agg(m.id) filter (where m.unmet = 0 and m.state = 'waiting'), count(*) filter (where m.state = 'ready')
   into v_free, v_claimable
   from moved m;
-  if v_free is not null then v_claimable := v_claimable + millrace.make_ready(v_free); end if;
+  if v_free is not null then v_claimable := v_claimable + millrace.make_ready(v_free, true); end if;
   -- A requirement may have become unmeetable while the task ran.
   perform millrace.doom(array(select l.id from millrace.live l where l.id = any(p_back) and l.unmet > 0));
   return v_claimable;

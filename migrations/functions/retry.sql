@@ -132,6 +132,7 @@ end $$;
 create function millrace.block(p_dependents bigint[], p_counts int[], p_cause text) returns void
 language plpgsql as $$
 begin
+  perform millrace.keep_readied(p_dependents);
   insert into millrace.event (task, name, prior, next, cause)
   select l.id, 'blocked', l.state, 'waiting', p_cause
   from millrace.live l
@@ -145,6 +146,7 @@ begin
   set unmet       = l.unmet + x.n,
       state       = case when l.state in ('ready', 'delayed') then 'waiting' else l.state end,
       gate        = null,
+      ready_at    = case when l.state = 'ready' then null else l.ready_at end,
       gates_held  = case when l.state = 'ready' then 0 else l.gates_held end
   from unnest(p_dependents, p_counts) x(id, n)
   where l.id = x.id;
@@ -186,7 +188,7 @@ declare
 begin
   perform 1 from millrace.done d where d.id = p_id and d.state <> 'succeeded' for update;
   if found then
-    v_claimable := millrace.unfinish(array[p_id], 'retried', p_cause, null, p_actor);
+    v_claimable := millrace.unfinish(array[p_id], 'reopened', p_cause, null, p_actor);
   end if;
   perform 1 from millrace.live l where l.id = p_id and l.state <> 'running' for update;
   if not found then return false; end if;

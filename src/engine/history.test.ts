@@ -16,7 +16,7 @@ test('an ordinary life is told in order, with who ran it', async () => {
   const id = await engine.add(worker, { actor: 'ada' })
   await engine.drain(worker)
   expect(await lines(id)).toEqual([
-    'created:  → ',
+    'created:  → waiting',
     'readied: waiting → ready',
     'claimed: ready → running',
     'succeeded: running → succeeded',
@@ -52,14 +52,14 @@ test('every attempt is told, with its outcome and error', async () => {
   const id = await engine.add(worker)
   await drain(engine.millrace, [worker], { includeDelayed: true })
   expect(await lines(id)).toEqual([
-    'created:  → ',
+    'created:  → waiting',
     'readied: waiting → ready',
     'claimed: ready → running',
     'retry: running → delayed',
-    'readied: waiting → ready',
+    'readied: delayed → ready',
     'claimed: ready → running',
     'later: running → delayed',
-    'readied: waiting → ready',
+    'readied: delayed → ready',
     'claimed: ready → running',
     'succeeded: running → succeeded',
   ])
@@ -79,7 +79,7 @@ test('a hold and a release name who and why', async () => {
   })
   expect(history.find(({ name }) => name === 'released')).toMatchObject({
     from: 'held',
-    to: 'ready',
+    to: 'waiting',
     actor: 'bob',
     cause: 'reviewed',
   })
@@ -172,4 +172,48 @@ test('a refused verb leaves no trace', async () => {
   await expect(engine.millrace.hold(id)).rejects.toThrow()
   await expect(engine.millrace.cancel(id)).rejects.toThrow()
   expect(await lines(id)).toEqual(before)
+})
+
+test('each entry begins where the one before has ended, also through a delay and two holds', async () => {
+  const worker = aWorker()
+  const id = await engine.add(worker, { delaySeconds: 60, heldBy: 'ada' })
+  await engine.millrace.release(id)
+  await drain(engine.millrace, [worker], { includeDelayed: true, limit: 0 })
+  await engine.millrace.hold(id)
+  await engine.millrace.release(id)
+  await drain(engine.millrace, [worker], { includeDelayed: true })
+  const entries = await lines(id)
+  expect(entries[0]).toBe('created:  → waiting')
+  for (const [i, entry] of entries.entries()) {
+    if (i > 0) expect(entry.split(': ')[1]?.split(' → ')[0]).toBe(entries[i - 1]?.split(' → ')[1])
+  }
+  expect(entries).toEqual([
+    'created:  → waiting',
+    'held: waiting → held',
+    'released: held → waiting',
+    'delayed: waiting → delayed',
+    'held: delayed → held',
+    'released: held → waiting',
+    'delayed: waiting → delayed',
+    'readied: delayed → ready',
+    'claimed: ready → running',
+    'succeeded: running → succeeded',
+  ])
+})
+
+test('a readiness that was taken back is told as well', async () => {
+  const worker = aWorker()
+  const id = await engine.add(worker)
+  await engine.millrace.hold(id)
+  await engine.millrace.release(id)
+  await engine.drain(worker)
+  expect(await lines(id)).toEqual([
+    'created:  → waiting',
+    'readied: waiting → ready',
+    'held: ready → held',
+    'released: held → waiting',
+    'readied: waiting → ready',
+    'claimed: ready → running',
+    'succeeded: running → succeeded',
+  ])
 })

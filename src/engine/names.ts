@@ -79,7 +79,15 @@ export class Names {
         this.#gates.set(name, { id: ids[i] as number, capacity: fresh.get(name) as number })
       })
     }
-    return wanted.map(([item, name]) => [item, (this.#gates.get(name) as { id: number }).id])
+    // Locks before limits, each by number: one order for all tasks keeps them from waiting for each other, and nobody
+    // takes up a place of a limit while it waits for a lock.
+    const isLimit = (name: string) => Number(name.startsWith('limit '))
+    const ordered = wanted
+      .map(([item, name]) => ({ item, name, gate: (this.#gates.get(name) as { id: number }).id }))
+      .sort((a, b) => a.item - b.item || isLimit(a.name) - isLimit(b.name) || a.gate - b.gate)
+    return ordered
+      .filter(({ item, gate }, i) => ordered[i - 1]?.item !== item || ordered[i - 1]?.gate !== gate)
+      .map(({ item, gate }) => [item, gate])
   }
 }
 

@@ -126,10 +126,17 @@ export type HistoryEntry = {
 
 /** Everything that happened to the task, in order. */
 export async function history(db: Db, id: TaskId): Promise<HistoryEntry[]> {
-  return (await readHistory(db, { task: toTaskId(id) })).map((row) => ({
+  const rows = await readHistory(db, { task: toTaskId(id) })
+  let last: TaskState | null = null
+  const states = rows.map((row) => {
+    const from = row.next === null ? null : last
+    last = row.next ?? last
+    return from
+  })
+  return rows.map((row, i) => ({
     at: row.at,
     name: row.name,
-    from: row.prior,
+    from: states[i] ?? null,
     to: row.next,
     cause: row.cause,
     culprit: row.culprit,

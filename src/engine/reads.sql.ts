@@ -228,7 +228,6 @@ export const readHistory = many(
   {
     at: timestamptz,
     name: text,
-    prior: nullable(state),
     next: nullable(state),
     cause: nullable(text),
     culprit: nullable(int8),
@@ -239,7 +238,7 @@ export const readHistory = many(
     error: nullable(jsonb),
   },
 )`
-  select at, history.name, prior, next, cause, culprit, actor, holder, dispatcher.name as dispatcher, epoch, error
+  select at, history.name, next, cause, culprit, actor, holder, dispatcher.name as dispatcher, epoch, error
   from millrace.history left join millrace.dispatcher on dispatcher.id = history.holder
   where task = ${'task'}
   order by at, rank
