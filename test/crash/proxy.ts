@@ -13,8 +13,8 @@ export type Wiring = AsyncDisposable & {
   cut(): void
   /** Connections made from now on work; those there are stay stalled for ever, as after a lost route. */
   strand(): void
-  /** Once: lets a message of a client that contains `text` through and breaks its connection instead of the answer. */
-  loseAnswerTo(text: string): Promise<void>
+  /** Once: lets a client's message that matches through, and breaks its connection instead of passing on the answer. */
+  loseAnswerTo(pattern: RegExp): Promise<void>
 }
 
 type Wire = { readonly client: Socket; readonly server: Socket; isStranded: boolean }
@@ -31,12 +31,12 @@ export async function proxyTo(databaseUrl: string): Promise<Wiring> {
   const target = addressOf(databaseUrl)
   const wires = new Set<Wire>()
   let isStalled = false
-  let losing: { text: string; done: () => void } | undefined
+  let losing: { pattern: RegExp; done: () => void } | undefined
 
   const pass = (wire: Wire, from: Socket, to: Socket) => {
     from.on('data', (bytes) => {
       if (from === wire.server && losingWires.delete(wire)) return end(wire)
-      if (from === wire.client && losing !== undefined && bytes.includes(losing.text)) {
+      if (from === wire.client && losing !== undefined && losing.pattern.test(bytes.toString('latin1'))) {
         losingWires.add(wire)
         losing.done()
         losing = undefined
@@ -88,9 +88,9 @@ export async function proxyTo(databaseUrl: string): Promise<Wiring> {
       }
       proxy.flow()
     },
-    loseAnswerTo: (text) =>
+    loseAnswerTo: (pattern) =>
       new Promise((resolve) => {
-        losing = { text, done: resolve }
+        losing = { pattern, done: resolve }
       }),
     async [Symbol.asyncDispose]() {
       proxy.cut()
