@@ -76,14 +76,21 @@ export function messageOf(thrown: unknown): string {
 const LONGEST_MESSAGE = 50_000
 const LONGEST_STACK = 20_000
 
+/** What errors of the system and the database say beside their message. */
+type Facts = { readonly code?: unknown; readonly detail?: unknown; readonly where?: unknown }
+
 /** The error as it is kept with the attempt. */
 export function describeError(error: WorkError): Record<string, unknown> {
-  const code = (error.cause as { code?: unknown } | undefined)?.code ?? (error as { code?: unknown }).code
+  const facts = { ...(error as Facts), ...(error.cause as Facts | undefined) }
+  const told = (['code', 'detail', 'where'] as const).flatMap((name) => {
+    const value = facts[name]
+    return typeof value === 'string' ? [[name, keepable(value)]] : []
+  })
   return {
     category: error.category,
     name: keepable(error.name),
     message: keepable(error.message),
-    ...(typeof code === 'string' ? { code: keepable(code) } : {}),
+    ...Object.fromEntries(told),
     ...(error.stack === undefined ? {} : { stack: keepable(error.stack, LONGEST_STACK) }),
   }
 }
