@@ -120,7 +120,6 @@ create table millrace.done (
   output      jsonb,
   constraint done_state check (state in ('succeeded', 'failed', 'canceled', 'skipped'))
 );
-create index done_unsuccessful on millrace.done (finished_at) where state <> 'succeeded';
 
 -- Performances that did not end the task, or whose end was taken back.
 create table millrace.attempt (

@@ -5,7 +5,8 @@ import { dirname, join, normalize, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { filesUnder, lineOf, readSource } from './source.ts'
 
-const COMPOSITION_ROOT = ['main', 'config', 'bin', 'index', 'testing']
+const COMPOSITION_ROOT = ['main', 'bin', 'index', 'testing', 'parts']
+const PATH = /`((?:src|migrations)\/[^`]*)`/g
 const ROW = /^\| `([\w-]+)`\s*\|[^|]*\|([^|]*)\|/gm
 const IMPORT = /\b(?:from|import)\s*\(?\s*(['"])/g
 const SQL =
@@ -22,8 +23,10 @@ type Place = {
 
 /** Every way in which the tree under `root` departs from its architecture page, one sentence each. */
 export function findLayerProblems(root: string): string[] {
-  const allowed = readTable(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'))
+  const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+  const allowed = readTable(page)
   return [
+    ...findLostPaths(root, page),
     ...findDoorProblems(root, allowed),
     ...filesUnder(join(root, 'src'))
       .filter((file) => file.endsWith('.ts'))
@@ -45,6 +48,13 @@ function readTable(page: string): Allowed {
       new Set([...imports.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)),
     ]),
   )
+}
+
+/** What the page sends its reader to must be there. */
+function findLostPaths(root: string, page: string): string[] {
+  return [...page.matchAll(PATH)]
+    .filter(([, path = '']) => !existsSync(join(root, path)))
+    .map(([, path]) => `ARCHITECTURE.md: there is no ${path}`)
 }
 
 const isTest = (file: string) => /\.(test|suite)\.ts$/.test(file)
@@ -78,9 +88,9 @@ function findFileProblems(place: Place, text: string, allowed: Allowed): string[
     const problem = judgeImport(place, spec, allowed)
     if (problem) report(at, problem)
   }
-  const mayReadEnvironment = place.file === join('src', 'config.ts') || place.isTest
+  const mayReadEnvironment = place.folder === 'config' || place.isTest
   const environment = code.search(/\bprocess\s*\.\s*env\b|\bprocess\[/)
-  if (environment >= 0 && !mayReadEnvironment) report(environment, 'only config.ts reads the environment')
+  if (environment >= 0 && !mayReadEnvironment) report(environment, 'only config reads the environment')
   const mayHoldSql = place.folder === 'db' || place.file.endsWith('.sql.ts') || place.isTest
   const sql = strings.find((string) => SQL.test(string.text))
   if (sql && !mayHoldSql) report(sql.at, 'SQL belongs into a .sql.ts file')

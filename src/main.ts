@@ -3,22 +3,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { adminToken, createSessions, createSignInLink, type SignInLink } from './access/index.ts'
-import type { Config } from './config.ts'
-import { openDatabase, prepareSchema, schemaProblem } from './database.ts'
-import type { Pool } from './db/index.ts'
+import type { Running } from './cli/index.ts'
+import { type Config, withoutPassword } from './config/index.ts'
+import {
+  type Database,
+  migrate,
+  openDatabase,
+  type Pool,
+  prepareSchema,
+  type SchemaStatus,
+  schemaProblem,
+  schemaStatus,
+} from './db/index.ts'
 import { createServer, requireTokenFor } from './http/index.ts'
 import { Parts } from './parts.ts'
 
-const READINESS_MS = 2_000 // probes usually give up after a few seconds
+export { migrationSql as migrateSql } from './db/index.ts'
 
-export type Running = {
-  readonly url: string
-  /** A link that signs in the administrator; undefined when the token was given as a setting. */
-  readonly signInUrl: string | undefined
-  /** Settles with the error when the program can no longer do its work. */
-  readonly failed: Promise<Error>
-  stop(): Promise<void>
-}
+const READINESS_MS = 2_000 // probes usually give up after a few seconds
 
 /** Starts everything in this process and answers when it takes requests. When `signal` aborts first, it stops and throws. */
 export async function serve(config: Config, signal?: AbortSignal): Promise<Running> {
@@ -35,15 +37,13 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
 
 async function startParts(config: Config, logger: Logger, parts: Parts, signal?: AbortSignal): Promise<Running> {
   const token = await adminToken({ given: config.admin_token, dataDir: config.data })
-  const database = await openDatabase({ ...config, onEvent: (message) => logger.warn(message) })
+  const database = await openConfigured(config, (message) => logger.warn(message))
   parts.add('database', () => database.stop())
   signal?.throwIfAborted()
 
   const applied = await prepareSchema(database.pool, config.migrate)
   if (applied.length > 0) logger.info({ applied }, 'the schema is up to date')
   signal?.throwIfAborted()
-
-  // The dispatcher starts here: after the schema, before requests; it stops after the last request.
 
   let link: SignInLink | undefined
   const server = createServer({
@@ -78,4 +78,28 @@ function createLogger(config: Config): Logger {
   const secret = ['req.headers.authorization', 'req.headers.cookie']
   // Standard output is for the ready line alone.
   return pino({ level: config.log_level, redact: secret }, pino.destination({ dest: 2, sync: true }))
+}
+
+function openConfigured(config: Config, onEvent?: (message: string) => void): Promise<Database> {
+  const { database_url: databaseUrl, data: dataDir } = config
+  const shownAs = databaseUrl === undefined ? undefined : withoutPassword(databaseUrl)
+  return openDatabase({ databaseUrl, shownAs, dataDir, ...(onEvent && { onEvent }) })
+}
+
+/** Brings the schema of the configured database up to date; answers the names of what was applied. */
+export function migrateUp(config: Config): Promise<string[]> {
+  return withDatabase(config, migrate)
+}
+
+export function migrateStatus(config: Config): Promise<SchemaStatus> {
+  return withDatabase(config, schemaStatus)
+}
+
+async function withDatabase<T>(config: Config, body: (pool: Pool) => Promise<T>): Promise<T> {
+  const database = await openConfigured(config)
+  try {
+    return await body(database.pool)
+  } finally {
+    await database.stop()
+  }
 }

@@ -7,6 +7,7 @@ import { findLayerProblems } from '../scripts/layers.ts'
 const page = `
 | folder   | is  | may import |
 | -------- | --- | ---------- |
+| \`config\` | ten | —          |
 | \`db\`     | one | —          |
 | \`engine\` | two | \`db\`       |
 | \`http\`   | six | \`engine\`   |
@@ -16,8 +17,8 @@ let root: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'millrace-layers-'))
   plant('ARCHITECTURE.md', page)
-  plant('src/main.ts', `import { serve } from './http/index.ts'\nimport { readAll } from './config.ts'\n`)
-  plant('src/config.ts', 'export const readAll = () => process.env\n')
+  plant('src/main.ts', `import { serve } from './http/index.ts'\nimport { readAll } from './config/index.ts'\n`)
+  plant('src/config/index.ts', 'export const readAll = () => process.env\n')
   plant('src/db/index.ts', `export { pool } from './pool.ts'\n`)
   plant('src/db/pool.ts', `import pg from 'pg'\nexport const pool = 'select 1 from task'\n`)
   plant('src/engine/index.ts', `export { claim } from './claim.ts'\n`)
@@ -53,14 +54,14 @@ describe('reported is', () => {
       `import { p } from '../db/pool.ts'`,
       'imports src/db/pool.ts and not the door src/db/index.ts',
     ],
-    ['an import of the composition root', `import { c } from '../config.ts'`, 'which belongs to the composition root'],
+    ['an import of the composition root', `import { p } from '../parts.ts'`, 'which belongs to the composition root'],
     [
       'an import from outside src',
       `import { d } from '../../test/database.ts'`,
       'test/database.ts, which is outside src',
     ],
     ['the driver outside db', `import pg from 'pg'`, 'only db imports pg'],
-    ['the environment', 'const home = process.env.HOME', 'only config.ts reads the environment'],
+    ['the environment', 'const home = process.env.HOME', 'only config reads the environment'],
     ['SQL in a string', `tx.query('delete from task')`, 'SQL belongs into a .sql.ts file'],
     [
       'SQL in a template',
@@ -78,6 +79,11 @@ describe('reported is', () => {
     expect(findLayerProblems(root)).toEqual(['src/utils: the folder is missing from the table in ARCHITECTURE.md'])
   })
 
+  test('a path on the page that leads nowhere', () => {
+    plant('ARCHITECTURE.md', `${page}\nClaiming is \`src/engine/claim.ts\`, finishing \`src/engine/finish.ts\`.\n`)
+    expect(findLayerProblems(root)).toEqual(['ARCHITECTURE.md: there is no src/engine/finish.ts'])
+  })
+
   test('a folder without a door', () => {
     rmSync(join(root, 'src/http/index.ts'))
     plant('src/http/serve.ts', '')
@@ -91,7 +97,7 @@ describe('reported is', () => {
 
   test('a stray file beside the composition root', () => {
     plant('src/helpers.ts', '')
-    expect(findLayerProblems(root)).toEqual([expect.stringContaining('src/helpers.ts: only main, config')])
+    expect(findLayerProblems(root)).toEqual([expect.stringContaining('src/helpers.ts: only main, bin')])
   })
 })
 

@@ -189,17 +189,17 @@ declare
   v_ids bigint[];
 begin
   with item as materialized (
-    select nextval('millrace.task_id') as id, x.lane, coalesce(x.priority, 0) as priority, coalesce(x.max_attempts, 20) as max_attempts,
+    select nextval('millrace.task_id') as id, clock_timestamp() as at, x.lane, coalesce(x.priority, 0) as priority, coalesce(x.max_attempts, 20) as max_attempts,
       x.scope, x.payload
     from unnest(p_lanes, p_scopes, p_payloads, p_priorities, p_max_attempts) x(lane, scope, payload, priority, max_attempts)
   ),
   asked as (
-    insert into millrace.task (id, creator, lane, priority, max_attempts, scope, actor, payload)
-    select i.id, p_creator, i.lane, i.priority, i.max_attempts, i.scope, p_actor, i.payload from item i
+    insert into millrace.task (id, created_at, creator, lane, priority, max_attempts, scope, actor, payload)
+    select i.id, i.at, p_creator, i.lane, i.priority, i.max_attempts, i.scope, p_actor, i.payload from item i
   ),
   born as (
     insert into millrace.live (id, ready_order, ready_at, lane, priority, state, max_attempts)
-    select i.id, nextval('millrace.ready_order'), clock_timestamp(), i.lane, i.priority, 'ready', i.max_attempts from item i
+    select i.id, nextval('millrace.ready_order'), i.at, i.lane, i.priority, 'ready', i.max_attempts from item i
   )
   select array_agg(i.id) into v_ids from item i;
   return v_ids;

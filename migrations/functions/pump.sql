@@ -36,27 +36,39 @@ begin
     ) s;
     exit when v_kinds is null;
 
-    select array_agg(x.ref), array_agg(x.n) into v_a, v_n
-    from unnest(v_kinds, v_refs, v_counts) x(kind, ref, n) where x.kind = 'unblock';
-    if v_a is not null then v_claimable := v_claimable + millrace.unblock(v_a, v_n); end if;
+    if 'unblock' = any(v_kinds) then
+      select array_agg(x.ref), array_agg(x.n) into v_a, v_n
+      from unnest(v_kinds, v_refs, v_counts) x(kind, ref, n) where x.kind = 'unblock';
+      v_claimable := v_claimable + millrace.unblock(v_a, v_n);
+    end if;
 
-    select array_agg(x.ref), array_agg(x.culprit) into v_a, v_b
-    from unnest(v_kinds, v_refs, v_culprits) x(kind, ref, culprit) where x.kind = 'skip';
-    if v_a is not null then v_claimable := v_claimable + millrace.skip_doomed(v_a, v_b); end if;
+    if 'skip' = any(v_kinds) then
+      select array_agg(x.ref), array_agg(x.culprit) into v_a, v_b
+      from unnest(v_kinds, v_refs, v_culprits) x(kind, ref, culprit) where x.kind = 'skip';
+      v_claimable := v_claimable + millrace.skip_doomed(v_a, v_b);
+    end if;
 
-    select array_agg(x.ref) into v_a from unnest(v_kinds, v_refs) x(kind, ref) where x.kind = 'supersede';
-    if v_a is not null then v_claimable := v_claimable + millrace.supersede(v_a); end if;
+    if 'supersede' = any(v_kinds) then
+      select array_agg(x.ref) into v_a from unnest(v_kinds, v_refs) x(kind, ref) where x.kind = 'supersede';
+      v_claimable := v_claimable + millrace.supersede(v_a);
+    end if;
 
-    select array_agg(x.ref) into v_a from unnest(v_kinds, v_refs) x(kind, ref) where x.kind = 'complete';
-    if v_a is not null then v_claimable := v_claimable + millrace.complete(v_a); end if;
+    if 'complete' = any(v_kinds) then
+      select array_agg(x.ref) into v_a from unnest(v_kinds, v_refs) x(kind, ref) where x.kind = 'complete';
+      v_claimable := v_claimable + millrace.complete(v_a);
+    end if;
 
-    select array_agg(x.ref), array_agg(x.culprit) into v_a, v_b
-    from unnest(v_kinds, v_refs, v_culprits) x(kind, ref, culprit) where x.kind = 'rerun';
-    if v_a is not null then v_claimable := v_claimable + millrace.rerun_dependents(v_a, v_b); end if;
+    if 'rerun' = any(v_kinds) then
+      select array_agg(x.ref), array_agg(x.culprit) into v_a, v_b
+      from unnest(v_kinds, v_refs, v_culprits) x(kind, ref, culprit) where x.kind = 'rerun';
+      v_claimable := v_claimable + millrace.rerun_dependents(v_a, v_b);
+    end if;
 
-    select array_agg(x.ref), array_agg(x.n) into v_a, v_n
-    from unnest(v_kinds, v_refs, v_counts) x(kind, ref, n) where x.kind = 'gate';
-    if v_a is not null then v_claimable := v_claimable + millrace.open_gates(v_a::int[], v_n); end if;
+    if 'gate' = any(v_kinds) then
+      select array_agg(x.ref), array_agg(x.n) into v_a, v_n
+      from unnest(v_kinds, v_refs, v_counts) x(kind, ref, n) where x.kind = 'gate';
+      v_claimable := v_claimable + millrace.open_gates(v_a::int[], v_n);
+    end if;
   end loop;
   return v_claimable;
 end $$;

@@ -42,7 +42,7 @@ begin
         select e.dependent
         from millrace.edge e
         where e.prerequisite = revived.id
-          and (select d.culprit from millrace.done d where d.id = e.dependent and d.state = 'skipped') = revived.id
+          and (select case when d.state = 'skipped' then d.culprit end from millrace.done d where d.id = e.dependent) = revived.id
         offset 0
       ) next
     )
@@ -94,13 +94,13 @@ begin
   select t.id, t.lane, t.priority, g.epoch, 'waiting', t.max_attempts, t.supersedes, t.gates, g.is_rerun or g.id = any(p_ids) and p_name = 'rerun'
   from gone g join millrace.task t on t.id = g.id;
 
-  with counted as (
-    select e.dependent, count(*)::int as n
+  update millrace.live l
+  set unmet = (
+    select count(*)
     from millrace.edge e left join millrace.done d on d.id = e.prerequisite
-    where e.dependent = any(v_all) and not millrace.is_met(e.condition, d.state)
-    group by e.dependent
+    where e.dependent = l.id and not millrace.is_met(e.condition, d.state)
   )
-  update millrace.live l set unmet = c.n from counted c where l.id = c.dependent;
+  where l.id = any(v_all);
   v_free := array(select l.id from millrace.live l where l.id = any(v_all) and l.unmet = 0);
   perform millrace.doom(array(select l.id from millrace.live l where l.id = any(v_all) and l.unmet > 0));
   return millrace.make_ready(v_free);

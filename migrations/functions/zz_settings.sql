@@ -13,7 +13,7 @@ begin
         'add', 'step', 'finish_leased', 'fail', 'requeue', 'expire', 'cancel', 'skip', 'hold', 'release', 'retry', 'succeed', 'require'
       )
   loop
-    foreach v_setting in array array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_bitmapscan', 'jit'] loop
+    foreach v_setting in array array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_bitmapscan', 'enable_material', 'jit'] loop
       execute format('alter function %s set %I = off', v_function, v_setting);
     end loop;
     execute format('alter function %s set max_parallel_workers_per_gather = 0', v_function);

@@ -15,8 +15,8 @@ export function addConfig(program: Command): void {
     .description('print every setting in force and where it came from')
     .option('--json', 'print JSON')
     .addHelpText('after', examples)
-    .action((options: { json?: boolean }) => {
-      const { explained } = configOf({})
+    .action(async (options: { json?: boolean }) => {
+      const { explained } = await configOf({})
       if (options.json) {
         console.log(JSON.stringify(explained))
         return

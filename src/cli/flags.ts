@@ -1,10 +1,8 @@
 import type { Command } from 'commander'
-import { type ReadConfig, readConfig, settings } from '../config.ts'
-
-type Name = (typeof settings)[number]['name']
+import { type ReadConfig, readConfig, type SettingName, settings } from '../config/index.ts'
 
 /** Gives a command the flags of the settings that it uses. */
-export function addFlags(command: Command, names: readonly Name[]): Command {
+export function addFlags(command: Command, names: readonly SettingName[]): Command {
   for (const setting of settings) {
     if (!('flag' in setting) || !names.includes(setting.name)) continue
     const byDefault = 'byDefault' in setting ? ` (default: ${setting.byDefault})` : ''
@@ -14,7 +12,7 @@ export function addFlags(command: Command, names: readonly Name[]): Command {
 }
 
 /** Reads the settings with what the flags said. */
-export function configOf(options: Readonly<Record<string, unknown>>): ReadConfig {
+export function configOf(options: Readonly<Record<string, unknown>>): Promise<ReadConfig> {
   const flags: Record<string, string> = {}
   for (const [key, value] of Object.entries(options)) {
     // Commander turns --database-url into databaseUrl; settings are named database_url.

@@ -1,1 +1,2 @@
+export type { Host, LoadHost, Running } from './host.ts'
 export { run } from './program.ts'

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { addFlags, configOf } from './flags.ts'
+import type { LoadHost } from './host.ts'
 
 const examples = {
   up: `
@@ -19,36 +20,39 @@ Examples:
 type Options = Record<string, unknown> & { json?: boolean }
 
 /** `millrace migrate up|status|sql`: the database's schema. */
-export function addMigrate(program: Command): void {
+export function addMigrate(program: Command, loadHost: LoadHost): void {
   const migrate = program.command('migrate').description("the database's schema")
   addFlags(migrate.command('up').description('bring the schema up to date'), ['data', 'database_url'])
     .option('--json', 'print JSON')
     .addHelpText('after', examples.up)
-    .action(up)
+    .action((options: Options) => up(options, loadHost))
   addFlags(migrate.command('status').description('compare the schema with this release'), ['data', 'database_url'])
     .option('--json', 'print JSON')
     .addHelpText('after', examples.status)
-    .action(status)
+    .action((options: Options) => status(options, loadHost))
   migrate
     .command('sql')
     .description('print the script of an upgrade, without a database')
     .option('--from <version>', 'the schema that the database has', wholeNumber, 0)
     .addHelpText('after', examples.sql)
-    .action(sql)
+    .action(async (options: { from: number }) => {
+      const host = await loadHost()
+      process.stdout.write(await host.migrateSql(options.from))
+    })
 }
 
-async function up(options: Options): Promise<void> {
-  await using database = await open(options)
-  const { migrate } = await import('../db/index.ts')
-  const applied = await migrate(database.pool)
+async function up(options: Options, loadHost: LoadHost): Promise<void> {
+  const { config } = await configOf(options)
+  const host = await loadHost()
+  const applied = await host.migrateUp(config)
   if (options.json) console.log(JSON.stringify({ applied }))
   else console.log(applied.length > 0 ? `applied ${applied.join(', ')}` : 'nothing to do')
 }
 
-async function status(options: Options): Promise<void> {
-  await using database = await open(options)
-  const { schemaStatus } = await import('../db/index.ts')
-  const { version, known, pending, functionsCurrent } = await schemaStatus(database.pool)
+async function status(options: Options, loadHost: LoadHost): Promise<void> {
+  const { config } = await configOf(options)
+  const host = await loadHost()
+  const { version, known, pending, functionsCurrent } = await host.migrateStatus(config)
   if (options.json) {
     console.log(JSON.stringify({ version, known, pending, functions_current: functionsCurrent }))
     return
@@ -56,17 +60,6 @@ async function status(options: Options): Promise<void> {
   console.log(`schema ${version}, this release ${known}`)
   for (const name of pending) console.log(`pending ${name}`)
   if (!functionsCurrent) console.log('pending functions')
-}
-
-async function sql(options: { from: number }): Promise<void> {
-  const { migrationSql } = await import('../db/index.ts')
-  process.stdout.write(await migrationSql(options.from))
-}
-
-async function open(options: Options) {
-  const { openDatabase } = await import('../database.ts')
-  const database = await openDatabase(configOf(options).config)
-  return { pool: database.pool, [Symbol.asyncDispose]: () => database.stop() }
 }
 
 function wholeNumber(text: string): number {

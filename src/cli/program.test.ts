@@ -1,8 +1,11 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Command } from 'commander'
+import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { database, emptyDatabase } from '../../test/database.ts'
 import { runProgram } from '../../test/program.ts'
-import { createPool } from '../db/index.ts'
+import { scratch } from '../../test/scratch.ts'
 import { createProgram } from './program.ts'
 
 async function millrace(args: string[], env: Record<string, string> = {}) {
@@ -25,24 +28,38 @@ function helpOf(command: Command): string {
 }
 
 describe('help', () => {
-  test.each(leaves(createProgram()).map((command) => [pathOf(command), command] as const))(
-    '%s shows two examples whose flags it takes',
-    (path, command) => {
-      const examples = helpOf(command).split('Examples:')[1]?.trim().split('\n') ?? []
-      expect(examples).toHaveLength(2)
-      const known = command.options.map((option) => option.long)
-      for (const example of examples) {
-        expect(example).toContain(path)
-        for (const [flag] of example.matchAll(/--[a-z-]+/g)) expect(known).toContain(flag)
-      }
-    },
-  )
+  test.each(
+    leaves(createProgram(() => Promise.reject(new Error('help needs no host')))).map(
+      (command) => [pathOf(command), command] as const,
+    ),
+  )('%s shows two examples whose flags it takes', (path, command) => {
+    const examples = helpOf(command).split('Examples:')[1]?.trim().split('\n') ?? []
+    expect(examples).toHaveLength(2)
+    const known = command.options.map((option) => option.long)
+    for (const example of examples) {
+      expect(example).toContain(path)
+      for (const [flag] of example.matchAll(/--[a-z-]+/g)) expect(known).toContain(flag)
+    }
+  })
 
   test('a mistyped command gets the nearest one and exit code 2', async () => {
     const { exitCode, stderr } = await millrace(['srve'])
     expect(exitCode).toBe(2)
     expect(stderr).toContain('Did you mean serve?')
   })
+})
+
+test('a command that does not run Millrace here loads neither the driver nor the server', async () => {
+  await using folder = await scratch()
+  await millrace(['--help'], { NODE_V8_COVERAGE: folder.path }) // lists every script that was loaded
+  const reports = await Promise.all(
+    (await readdir(folder.path)).map((name) => readFile(join(folder.path, name), 'utf8')),
+  )
+  const packages = new Set(
+    reports.flatMap((report) => [...report.matchAll(/node_modules\/([\w-]+)\//g)].map(([, name]) => name)),
+  )
+  expect(packages).toContain('commander')
+  for (const heavy of ['pg', 'fastify', 'pino', 'zod', 'yaml']) expect(packages).not.toContain(heavy)
 })
 
 describe('version', () => {
@@ -81,9 +98,10 @@ describe('migrate', () => {
   test('the printed script makes the schema that status calls current', async () => {
     await using db = await emptyDatabase()
     const { stdout } = await millrace(['migrate', 'sql'])
-    const pool = createPool({ databaseUrl: db.databaseUrl })
-    await pool.query(stdout)
-    await pool.end()
+    const client = new pg.Client(db.databaseUrl)
+    await client.connect()
+    await client.query(stdout)
+    await client.end()
     const status = await millrace(['migrate', 'status', '--json'], { DATABASE_URL: db.databaseUrl })
     expect(JSON.parse(status.stdout)).toMatchObject({ pending: [], functions_current: true })
   })

@@ -122,8 +122,14 @@ async function runInitdb(native: string, draft: string, owner: Owner | undefined
   await rm(draft, { recursive: true, force: true })
   throw new EmbeddedUnusable(
     `initdb did not make the embedded database: ${lastLines(said, 3)}`,
-    'or use a server of your own: MILLRACE_DATABASE_URL=postgresql://…',
+    `${cureOf(said)}, or use a server of your own: MILLRACE_DATABASE_URL=postgresql://…`,
   )
+}
+
+function cureOf(said: string): string {
+  return said.includes('user does not exist')
+    ? 'run as a user that the system knows by name: containers may run under a number that is in no list of users'
+    : 'mend what initdb names'
 }
 
 function runToEnd(command: string, args: string[], owner: Owner | undefined) {

@@ -1,9 +1,11 @@
 export { type Embedded, type EmbeddedOptions, startEmbedded } from './embedded.ts'
-export { DataDirectoryInUse, EmbeddedUnusable } from './embedded-errors.ts'
 export { type Listener, type ListenOptions, listen } from './listen.ts'
 export { machine } from './machine.ts'
-export { migrate, migrationSql, type SchemaStatus, SchemaTooNew, schemaStatus } from './migrate.ts'
+export { migrate, migrationSql, type SchemaStatus, schemaStatus } from './migrate.ts'
+export { type Database, type DatabaseOptions, openDatabase } from './open.ts'
 export { type Client, createPool, type Db, type Pool, type PoolOptions } from './pool.ts'
+export { prepareWhereDirect } from './prepare.ts'
+export { prepareSchema, schemaProblem } from './prepare-schema.ts'
 export {
   array,
   bool,
@@ -11,7 +13,6 @@ export {
   int2,
   int4,
   int8,
-  json,
   jsonb,
   many,
   maybe,

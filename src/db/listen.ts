@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 
 export type Listener = {
-  /** True while the connection stands and has subscribed; false while it is being made again. */
+  /** True while notifications arrive: the connection stands, has subscribed, and has heard one. */
   readonly isConnected: boolean
   close(): Promise<void>
 }
@@ -10,12 +11,18 @@ export type ListenOptions = {
   databaseUrl: string
   channels: readonly string[]
   onNotification(channel: string, payload: string): void
+  /**
+   * Sends an empty notification over another connection. With it the listener makes sure that it hears: a pooler in
+   * transaction mode takes the subscription and then delivers to nobody.
+   */
+  notify?(channel: string): Promise<unknown>
   /** Called after each (re)connection: notifications sent meanwhile are lost, so look for yourself. */
   onConnect?(): void
 }
 
 const FIRST_DELAY_MS = 50
 const LONGEST_DELAY_MS = 5_000
+const CONNECT_MS = 15_000
 
 /**
  * Holds one connection that listens, and makes it again whenever it breaks. Notifications are hints:
@@ -27,11 +34,19 @@ export function listen(options: ListenOptions): Listener {
   let isConnected = false
   let delayMs = FIRST_DELAY_MS
   let timer: NodeJS.Timeout | undefined
+  const probe = `millrace_probe_${randomUUID()}`
+
+  const listenToSelf = (of: pg.Client) => {
+    if (client !== of || isConnected) return
+    options.notify?.(probe).catch(() => {})
+    timer = setTimeout(() => listenToSelf(of), LONGEST_DELAY_MS)
+  }
 
   const again = (of: pg.Client) => {
     if (client !== of) return
     client = undefined
     isConnected = false
+    clearTimeout(timer)
     of.end().catch(() => {})
     if (isClosed) return
     timer = setTimeout(open, delayMs)
@@ -43,17 +58,22 @@ export function listen(options: ListenOptions): Listener {
       connectionString: options.databaseUrl,
       application_name: 'millrace listen',
       keepAlive: true,
+      connectionTimeoutMillis: CONNECT_MS,
     })
     client = fresh
     fresh.on('error', () => again(fresh))
     fresh.on('end', () => again(fresh))
-    fresh.on('notification', (message) => options.onNotification(message.channel, message.payload ?? ''))
+    fresh.on('notification', ({ channel, payload = '' }) => {
+      if (channel !== probe) options.onNotification(channel, payload)
+      else if (client === fresh) isConnected = true
+    })
     fresh
       .connect()
       .then(async () => {
-        for (const channel of options.channels) await fresh.query(`listen ${pg.escapeIdentifier(channel)}`)
+        for (const channel of [...options.channels, probe]) await fresh.query(`listen ${pg.escapeIdentifier(channel)}`)
         if (client !== fresh) return
-        isConnected = true
+        if (options.notify === undefined) isConnected = true
+        else listenToSelf(fresh)
         delayMs = FIRST_DELAY_MS
         options.onConnect?.()
       })

@@ -5,7 +5,11 @@ import pg from 'pg'
  * caller has begun. A caller's own `pg` client fits.
  */
 export type Db = {
-  query(statement: { text: string; values?: unknown[] }): Promise<{ rows: unknown[]; rowCount?: number | null }>
+  query(statement: {
+    name?: string
+    text: string
+    values?: unknown[]
+  }): Promise<{ rows: unknown[]; rowCount?: number | null }>
 }
 
 export type Pool = pg.Pool
@@ -17,6 +21,8 @@ export type PoolOptions = {
   max?: number
   /** Shown in pg_stat_activity. */
   applicationName?: string
+  /** How long to wait for an answer before the connection counts as broken. Default: for ever. */
+  answerMs?: number
   /** Called when an idle connection breaks; the pool replaces it by itself. */
   onError?: (error: Error) => void
 }
@@ -28,6 +34,7 @@ export function createPool(options: PoolOptions): Pool {
     max: options.max ?? 10,
     application_name: options.applicationName ?? 'millrace',
     keepAlive: true,
+    ...(options.answerMs === undefined ? {} : { query_timeout: options.answerMs }),
     // Longer than a failover's usual name change, short enough to be told of a wrong address.
     connectionTimeoutMillis: 15_000,
   })

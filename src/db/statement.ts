@@ -2,6 +2,7 @@
 // values. The text is therefore constant, cannot be injected into, and one test asks the server what
 // every statement takes and returns and compares it with what is declared here.
 import type { Db } from './pool.ts'
+import { isPreparing } from './prepare.ts'
 
 /** A PostgreSQL type by its name there, carrying the TypeScript type it has here. */
 export type SqlType<T> = { readonly name: string; readonly isNullable?: boolean; readonly as?: T }
@@ -18,7 +19,6 @@ export const text = sqlType<string>('text')
 export const timestamptz = sqlType<Date>('timestamptz')
 /** As a parameter: JSON text. As a column: the parsed value. */
 export const jsonb = sqlType<unknown>('jsonb')
-export const json = sqlType<unknown>('json')
 export const named = <T>(name: string): SqlType<T> => sqlType<T>(name)
 export const array = <T>(element: SqlType<T>): SqlType<readonly T[]> => sqlType(`${element.name}[]`)
 export const nullable = <T>(of: SqlType<T>): SqlType<T | null> => ({ ...of, isNullable: true }) as SqlType<T | null>
@@ -63,7 +63,8 @@ function declare<P extends Shape, C extends Shape, R>(
     })
     return async (db, values) => {
       const given = values as Record<string, unknown>
-      const result = await db.query({ text: sql, values: order.map((key) => given[key] ?? null) })
+      const bound = order.map((key) => given[key] ?? null)
+      const result = await db.query(isPreparing(db) ? { name, text: sql, values: bound } : { text: sql, values: bound })
       return answer(result.rows as Values<C>[])
     }
   }

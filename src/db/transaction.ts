@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Db, Pool } from './pool.ts'
+import { prepareLike } from './prepare.ts'
 
 // serialization_failure, deadlock_detected, lock_not_available: the transaction left no trace and may run again.
 const RETRYABLE = new Set(['40001', '40P01', '55P03'])
@@ -9,7 +10,7 @@ const RETRYABLE = new Set(['40001', '40P01', '55P03'])
 const LOST_STATE = /^(08...|57P0[1-5]|53300)$/
 const LOST_SYSTEM = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])
 const LOST_MESSAGE =
-  /connection terminated|connection timeout|timeout exceeded when trying to connect|server closed the connection|not queryable/i
+  /connection terminated|connection timeout|query read timeout|timeout exceeded when trying to connect|server closed the connection|not queryable/i
 
 const MAX_ROUNDS = 8
 
@@ -51,13 +52,13 @@ export async function transaction<T>(pool: Pool, body: (tx: Client) => Promise<T
 }
 
 async function attempt<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
   // Errors of a checked-out client are also emitted; unheard they would end the process.
   let broken: Error | undefined
   const hear = (error: Error) => {
     broken ??= error
   }
-  client.on('error', hear)
+  const client = await checkOut(pool, hear)
+  prepareLike(client, pool)
   try {
     await client.query('begin isolation level read committed')
     const result = await body(client)
@@ -75,6 +76,20 @@ async function attempt<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise
     client.removeListener('error', hear)
     client.release(broken)
   }
+}
+
+/**
+ * Takes a client and listens to its errors from the very moment on: a server that shuts down may say so in the same
+ * packet that makes the client usable, before anyone who waits for the promise gets to run.
+ */
+function checkOut(pool: Pool, hear: (error: Error) => void): Promise<Client> {
+  return new Promise((resolve, reject) => {
+    pool.connect((error, client) => {
+      if (client === undefined) return reject(error ?? new Error('the pool answered no client'))
+      client.on('error', hear)
+      return resolve(client)
+    })
+  })
 }
 
 /** Runs `body` inside a savepoint of the transaction `tx`: when it throws, only its writes are undone. */

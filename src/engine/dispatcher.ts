@@ -2,7 +2,7 @@
 // and one commit for both. While a step is under way finished tasks gather for the next, so batches grow with the load
 // by themselves and an idle dispatcher answers at once.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isConnectionLost, isRetryable, type Listener, type Pool } from '../db/index.ts'
+import { isConnectionLost, isRetryable, type Listener, type Pool, prepareWhereDirect } from '../db/index.ts'
 import { type Dispatcher, type DispatchOptions, type Settings, toSettings } from './dispatch-options.ts'
 import { beginSuspect, step } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
@@ -11,8 +11,9 @@ import type { Names } from './names.ts'
 import { Pace } from './pace.ts'
 import { perform } from './perform.ts'
 import { reconcile, resolveRefused } from './reconcile.ts'
+import { Returns } from './returns.ts'
 import { type ClaimedRow, Run } from './run.ts'
-import { requeueTasks } from './tasks.sql.ts'
+import { Unbegun } from './unbegun.ts'
 import type { AnyWorker } from './worker.ts'
 
 export type { Dispatcher }
@@ -32,6 +33,9 @@ const MOST_STEPS_AT_ONCE = 2
 const MOST_FINISHED_PER_STEP = 1000
 const STALE_QUEUE_MS = 1000
 const EFFECTS_POLL_MS = 10
+const LONGEST_LOOK_MS = 3_600_000
+
+const isPassing = (error: Error) => isConnectionLost(error) || isRetryable(error)
 
 export class DispatcherLoop implements Dispatcher {
   readonly #parts: DispatcherParts
@@ -43,14 +47,15 @@ export class DispatcherLoop implements Dispatcher {
   #lanes: number[] = []
 
   readonly #running = new Map<string, Run>()
-  readonly #queue: Run[] = []
+  readonly #unbegun: Unbegun
   readonly #finished: Finished[] = []
-  readonly #handingBack = new Set<Promise<void>>()
-  #queuedAt = 0
+  readonly #returns: Returns
   #stepsUnderWay = 0
+  #claiming = 0
   #isDry = false
   #isIdleListed = false
   #isRecovering = false
+  #lookAgain: NodeJS.Timeout | undefined
   #isStopping = false
   #isOver = false
   #isLosing = false
@@ -68,7 +73,12 @@ export class DispatcherLoop implements Dispatcher {
     if (workers.length === 0) throw new InvalidOption('a dispatcher needs at least one worker')
     for (const worker of workers) parts.names.define(worker)
     this.#workers = new Map(workers.map((worker) => [worker.kind, worker]))
+    this.#unbegun = new Unbegun(this.#options.maxDeaths)
     this.#pace = new Pace(this.#options.concurrency, this.#options.prefetch)
+    this.#returns = new Returns(parts.control, (error) => {
+      if (!isPassing(error)) this.#options.onError?.(error)
+      void this.#recover()
+    })
     this.#lease = new LeaseKeeper(parts.control, this.#options, {
       onLost: () => void this.#lose(),
       onSilence: () => this.#abort('lease_lost'),
@@ -89,6 +99,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#workerOfLane = new Map(
       this.#lanes.map((lane, i) => [lane, this.#workers.get(wanted[i]?.kind as string) as AnyWorker]),
     )
+    await prepareWhereDirect(this.#parts.control)
     await this.#lease.take(this.#lanes)
     this.#listener = this.#parts.listen(
       () => this.#wake(),
@@ -117,16 +128,18 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #room(): number {
-    return this.#isStopping ? 0 : this.#pace.room(this.#running.size, this.#queue.length)
+    return this.#isStopping ? 0 : this.#pace.room(this.#running.size + this.#unbegun.size + this.#claiming)
   }
 
   #turn(): void {
     while (!this.#isOver && !this.#isLosing && !this.#isRecovering && this.#stepsUnderWay < MOST_STEPS_AT_ONCE) {
       const room = this.#room()
       if (this.#finished.length === 0 && (room <= 0 || this.#isDry)) break
-      // With a step on its way, wait for a good batch; its answer comes back here anyway.
-      if (this.#stepsUnderWay > 0 && this.#finished.length < this.#pace.batch) break
-      void this.#step(room)
+      // With a step on its way, wait for a good batch; its answer comes back here anyway. Where there is more than
+      // enough to do, two steps take turns: one is with the database while the tasks of the other are performed.
+      const { batch, isSaturated } = this.#pace
+      if (this.#stepsUnderWay > 0 && this.#finished.length < batch && !(isSaturated && room >= batch)) break
+      void this.#step(isSaturated ? Math.min(room, batch) : room)
     }
     this.#settleIdle()
   }
@@ -137,6 +150,7 @@ export class DispatcherLoop implements Dispatcher {
     const scan = this.#pace.scan(this.#lanes, this.#isDry)
     const idle = this.#isDry && !this.#isIdleListed ? true : this.#isIdleListed && this.#pace.isSaturated ? false : null
     this.#stepsUnderWay += 1
+    this.#claiming += Math.max(0, room)
     clearTimeout(this.#poll)
     try {
       const rows = await step(this.#parts.control, {
@@ -152,6 +166,7 @@ export class DispatcherLoop implements Dispatcher {
         idle,
       })
       const answer = rows.pop() as (typeof rows)[number]
+      this.#claiming -= Math.max(0, room)
       if (idle !== null) this.#isIdleListed = idle
       this.#pace.stepped(rows, room, scan)
       this.#settleFinished(finished, answer.accepted ?? [])
@@ -159,6 +174,7 @@ export class DispatcherLoop implements Dispatcher {
       this.#begin(rows as (ClaimedRow & { lane: number })[], holder)
       if (answer.is_alive === false && holder === this.#lease.holder) void this.#lose()
     } catch (error) {
+      this.#claiming -= Math.max(0, room)
       this.#stepFailed(finished, error as Error)
     } finally {
       this.#stepsUnderWay -= 1
@@ -193,17 +209,17 @@ export class DispatcherLoop implements Dispatcher {
 
   #begin(rows: readonly (ClaimedRow & { lane: number })[], holder: number): void {
     if (rows.length === 0) return
-    if (this.#queue.length === 0) this.#queuedAt = performance.now()
-    for (const row of rows) this.#queue.push(new Run(this.#workerOfLane.get(row.lane) as AnyWorker, row, holder))
-    if (this.#isStopping || holder !== this.#lease.holder) this.#handBack(this.#queue.splice(0))
+    for (const row of rows) this.#unbegun.push(new Run(this.#workerOfLane.get(row.lane) as AnyWorker, row, holder))
+    if (this.#isStopping || holder !== this.#lease.holder) this.#returns.give(this.#unbegun.takeAll())
     else this.#fill()
   }
 
   #fill(): void {
     if (this.#isFilling) return // work that ends at once comes back here: a loop, not a recursion
     this.#isFilling = true
-    while (this.#queue.length > 0 && this.#running.size < this.#options.concurrency && !this.#isStopping) {
-      const run = this.#queue.shift() as Run
+    while (this.#running.size < this.#options.concurrency && !this.#isStopping) {
+      const run = this.#unbegun.next()
+      if (run === undefined) break
       this.#running.set(run.id, run)
       if (run.deaths > 0) void this.#performSuspect(run)
       else this.#perform(run)
@@ -217,7 +233,7 @@ export class DispatcherLoop implements Dispatcher {
     const answer = await beginSuspect(this.#parts.control, { holder, id, epoch }).catch(() => undefined)
     if (answer?.is_mine) return this.#perform(run)
     this.#ended(run)
-    if (answer === undefined) this.#handBack([run])
+    if (answer === undefined) this.#returns.give([run])
     else await this.#resolve([run]).catch(() => {})
     return undefined
   }
@@ -239,6 +255,7 @@ export class DispatcherLoop implements Dispatcher {
 
   #ended(run: Run): void {
     if (this.#running.get(run.id) === run) this.#running.delete(run.id)
+    this.#unbegun.ended(run)
     this.#pace.ended()
     this.#fill()
     // A recorded outcome may have released or added tasks for this very dispatcher.
@@ -261,8 +278,10 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #resolve(runs: readonly Run[]): Promise<Run[]> {
+    const { names, pool, control } = this.#parts
+    const at = { names, pool: this.#isOver ? pool : control }
     this.#unsettled += 1
-    return resolveRefused(this.#parts, runs, (error) => this.#options.onError?.(error)).finally(() => {
+    return resolveRefused(at, runs, (error) => this.#options.onError?.(error)).finally(() => {
       this.#unsettled -= 1
       this.#wake() // what was found canceled may have released others
     })
@@ -273,14 +292,18 @@ export class DispatcherLoop implements Dispatcher {
   #stepFailed(finished: readonly Finished[], error: Error): void {
     // Whether the step committed is unknown. Successes are offered again, and whatever it claimed is looked for.
     this.#finished.unshift(...finished)
-    if (!isConnectionLost(error) && !isRetryable(error)) this.#options.onError?.(error)
+    if (!isPassing(error)) this.#options.onError?.(error)
     void this.#recover()
   }
 
-  /** Learns from the database what is held here before anything else is claimed. */
-  async #recover(): Promise<void> {
+  /**
+   * Learns from the database what is held here before anything else is claimed. The server may still be at the step that
+   * was given up, and claim for us afterwards: so it is asked again a lease later, then after twice that time and so on.
+   */
+  async #recover(againMs = this.#options.leaseSeconds * 1000): Promise<void> {
     if (this.#isRecovering) return
     this.#isRecovering = true
+    clearTimeout(this.#lookAgain)
     for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
       await sleep(pauseMs * (0.5 + Math.random()))
       if (this.#isOver) return
@@ -294,12 +317,15 @@ export class DispatcherLoop implements Dispatcher {
     }
     this.#isRecovering = false
     this.#isIdleListed = false
+    if (!this.#isStopping) {
+      this.#lookAgain = setTimeout(() => void this.#recover(againMs * 2), Math.min(againMs, LONGEST_LOOK_MS))
+    }
     this.#wake()
   }
 
   #knows(id: string, epoch: number): boolean {
-    const isIt = (run: Run) => run.id === id && run.epoch === epoch
-    return this.#running.get(id)?.epoch === epoch || this.#queue.some(isIt) || this.#finished.some((f) => isIt(f.run))
+    if (this.#running.get(id)?.epoch === epoch || this.#unbegun.has(id, epoch)) return true
+    return this.#finished.some(({ run }) => run.id === id && run.epoch === epoch)
   }
 
   /** The lease ran out and the tasks were given to others: stop everything and begin anew. */
@@ -307,7 +333,7 @@ export class DispatcherLoop implements Dispatcher {
     if (this.#isLosing) return
     this.#isLosing = true
     this.#abort('lease_lost')
-    const lost = [...this.#queue.splice(0), ...this.#finished.splice(0).map((f) => f.run)]
+    const lost = [...this.#unbegun.takeAll(), ...this.#finished.splice(0).map((f) => f.run)]
     this.#resolve(lost).catch(() => {})
     while (!this.#isStopping) {
       try {
@@ -329,36 +355,17 @@ export class DispatcherLoop implements Dispatcher {
 
   #cancel(ids: readonly string[]): void {
     for (const id of ids) {
-      const queued = this.#queue.findIndex((run) => run.id === id)
-      if (queued >= 0) this.#handBack(this.#queue.splice(queued, 1))
+      const unbegun = this.#unbegun.take(id)
+      if (unbegun.length > 0) this.#returns.give(unbegun)
       else this.#running.get(id)?.stop('canceled')
     }
   }
 
   /** Tasks claimed for the near future, which did not come: let others have them. */
   #returnStale(): void {
-    if (this.#queue.length === 0 || performance.now() - this.#queuedAt < STALE_QUEUE_MS) return
-    this.#pace.slowed()
-    this.#handBack(this.#queue.splice(0))
-  }
-
-  #handBack(runs: readonly Run[]): void {
-    if (runs.length === 0) return
-    const back = requeueTasks(this.#parts.control, {
-      holder: (runs[0] as Run).holder,
-      ids: runs.map((run) => run.id),
-      epochs: runs.map((run) => run.epoch),
-      outcome: 'handed_back',
-      delays: null,
-      errors: null,
-    })
-      .then(() => {})
-      .catch((error: Error) => {
-        if (!isConnectionLost(error) && !isRetryable(error)) this.#options.onError?.(error)
-        void this.#recover()
-      })
-      .finally(() => this.#handingBack.delete(back))
-    this.#handingBack.add(back)
+    const stale = this.#unbegun.takeStale(STALE_QUEUE_MS)
+    if (stale.length > 0) this.#pace.slowed()
+    this.#returns.give(stale)
   }
 
   // --- the end --------------------------------------------------------------------------------------------------
@@ -371,7 +378,7 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #settleIdle(): void {
-    const inHand = this.#running.size + this.#queue.length + this.#finished.length
+    const inHand = this.#running.size + this.#unbegun.size + this.#finished.length
     const isQuiet = inHand + this.#stepsUnderWay + this.#unsettled === 0 && !this.#isRecovering
     if (!isQuiet || !(this.#isDry || this.#isStopping)) return
     for (const resolve of this.#waiters.splice(0)) resolve()
@@ -382,7 +389,8 @@ export class DispatcherLoop implements Dispatcher {
     this.#isStopping = true
     clearTimeout(this.#poll)
     clearInterval(this.#staleCheck)
-    this.#handBack(this.#queue.splice(0))
+    clearTimeout(this.#lookAgain)
+    this.#returns.give(this.#unbegun.takeAll())
     const graceMs = this.#options.stopSeconds * 1000
     const quiet = new Promise<void>((resolve) => {
       this.#waiters.push(resolve)
@@ -394,8 +402,8 @@ export class DispatcherLoop implements Dispatcher {
     for (const timer of timers) clearTimeout(timer)
     this.#isOver = true
     // Those of an earlier incarnation are not ours to give.
-    this.#handBack([...this.#running.values()].filter((run) => run.holder === this.#lease.holder))
-    await Promise.all(this.#handingBack)
+    this.#returns.give([...this.#running.values()].filter((run) => run.holder === this.#lease.holder))
+    await this.#returns.settled()
     await this.#listener?.close()
     await this.#lease.drop()
     await this.#parts.control.end()

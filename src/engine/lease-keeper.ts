@@ -63,6 +63,8 @@ export class LeaseKeeper {
   #renew(): void {
     const holder = this.#holder
     const asked = performance.now()
+    // A connection that fell silent answers nothing, not even an error.
+    if (asked > this.#endsAt) this.#events.onSilence()
     heartbeat(this.#pool, { holder })
       .then((answer) => {
         if (holder !== this.#holder) return

@@ -1,4 +1,4 @@
-import { createPool, type Db, listen, migrate, type Pool } from '../db/index.ts'
+import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect } from '../db/index.ts'
 import * as act from './act.ts'
 import { type AddedTask, type AddItem, type AddOptions, add } from './add.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
@@ -21,6 +21,9 @@ export type ConnectOptions = {
   readonly onError?: (error: Error) => void
 }
 
+// Longer than any claim takes; when the route to the server is lost, the system itself notices only after a quarter of an hour.
+const MOST_PATIENT_MS = 10_000
+
 /** Connects to the work graph in a database. */
 export async function connect(options: ConnectOptions): Promise<Millrace> {
   const pool = createPool({
@@ -30,7 +33,7 @@ export async function connect(options: ConnectOptions): Promise<Millrace> {
   })
   try {
     if (options.migrate) await migrate(pool)
-    else await pool.query('select 1')
+    await prepareWhereDirect(pool)
   } catch (error) {
     await pool.end()
     throw error
@@ -181,12 +184,18 @@ export class Millrace {
     const loop = new DispatcherLoop(
       {
         pool: this.#pool,
-        control: createPool({ databaseUrl: this.#databaseUrl, max: 4, applicationName: 'millrace dispatch' }),
+        control: createPool({
+          databaseUrl: this.#databaseUrl,
+          max: 4,
+          applicationName: 'millrace dispatch',
+          answerMs: Math.max(MOST_PATIENT_MS, (options.leaseSeconds ?? 0) * 1000),
+        }),
         names: this.#names,
         listen: (onWake, onCancel) =>
           listen({
             databaseUrl: this.#databaseUrl,
             channels: ['millrace', 'millrace_cancel'],
+            notify: (channel) => this.#pool.query('select pg_notify($1, $2)', [channel, '']),
             onNotification: (channel, payload) => (channel === 'millrace' ? onWake() : onCancel(payload)),
             onConnect: onWake,
           }),

@@ -33,13 +33,13 @@ export class Pace {
   }
 
   /** Tasks to claim beyond those in hand. */
-  room(running: number, queued: number): number {
-    return this.#concurrency + this.#ahead - running - queued
+  room(inHand: number): number {
+    return this.#concurrency + this.#ahead - inHand
   }
 
-  /** Successes worth a second step while one is under way. */
+  /** Tasks worth a second step while one is under way. */
   get batch(): number {
-    return Math.max(1, Math.floor((this.#concurrency + this.#ahead) / 2))
+    return Math.max(1, Math.ceil((this.#concurrency + this.#ahead) / 2))
   }
 
   /** The last claim was filled: there is more than this dispatcher can take. */

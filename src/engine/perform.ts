@@ -96,7 +96,7 @@ function record(of: Performance, body: () => Promise<void>, stage: Stage = 'outc
       else if (error instanceof CanceledMeanwhile) record(of, () => recordCanceled(at, run), 'bare')
       else if (error instanceof LeaseLost) {
         resolveRefused(at, [run], events.onError)
-          .then(() => events.onRecorded())
+          .then((held) => (held.length > 0 ? setTimeout(again, pauseMs) : events.onRecorded()))
           .catch(() => setTimeout(again, pauseMs))
       } else if (stage === 'outcome') instead(toWorkError(run.worker, error), 'error')
       else if (stage === 'error')

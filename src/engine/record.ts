@@ -72,15 +72,17 @@ export async function recordError(at: Recorder, run: Run, error: WorkError): Pro
 
 /** Gives the task back as it was: its work ended because the dispatcher told it to, not because of a fault. */
 export async function recordHandedBack(at: Recorder, run: Run): Promise<void> {
-  const back = await requeueTasks(at.pool, {
-    holder: run.holder,
-    ids: [run.id],
-    epochs: [run.epoch],
-    outcome: 'handed_back',
-    delays: null,
-    errors: null,
+  await underLease(at, run, async (client) => {
+    await lockToFinish(client, { id: run.id })
+    await requeueTasks(client, {
+      holder: run.holder,
+      ids: [run.id],
+      epochs: [run.epoch],
+      outcome: 'handed_back',
+      delays: null,
+      errors: null,
+    })
   })
-  if (back.length === 0) throw new LeaseLost({ task: run.id, holder: run.holder, epoch: run.epoch })
 }
 
 /** Records that a task which was asked to stop has stopped. */

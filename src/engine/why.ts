@@ -38,7 +38,7 @@ export async function why(db: Db, ref: TaskRef): Promise<Why> {
       return { sentence: `failed: ${messageOf(task.error) ?? task.cause ?? 'no reason was given'}`, culprits: [] }
     case 'canceled':
       return {
-        sentence: `was canceled: ${task.cause ?? 'no reason was given'}${by(task)}`,
+        sentence: `was canceled: ${task.cause ?? 'no reason was given'}`,
         culprits: task.culprit === null ? [] : [task.culprit],
       }
     case 'skipped':

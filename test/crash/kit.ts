@@ -80,7 +80,7 @@ export const namesOf = async (millrace: Millrace, task: string): Promise<string[
 
 const FAULTS = {
   'tasks that did not succeed': `
-    select id, state::text from millrace.done where state <> 'succeeded'`,
+    select id, state::text, error from millrace.done where state <> 'succeeded'`,
   'tasks without exactly one end in their history': `
     select task, count(*) from millrace.history where next in ('succeeded', 'failed', 'canceled', 'skipped')
     group by task having count(*) <> 1`,

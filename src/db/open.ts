@@ -1,5 +1,5 @@
-import { type Config, withoutPassword } from './config.ts'
-import { createPool, migrate, type Pool, schemaStatus, startEmbedded } from './db/index.ts'
+import { startEmbedded } from './embedded.ts'
+import { createPool, type Pool } from './pool.ts'
 
 const OLDEST = 150_000 // PostgreSQL 15
 
@@ -21,13 +21,23 @@ export class DatabaseUnusable extends Error {
   }
 }
 
-export type DatabaseOptions = Pick<Config, 'database_url' | 'data'> & { onEvent?: (message: string) => void }
+export type DatabaseOptions = {
+  /** A server that somebody else runs. Without it the embedded one of the data directory is started. */
+  readonly databaseUrl?: string | undefined
+  /** The URL as errors may name it: without its password. */
+  readonly shownAs?: string | undefined
+  readonly dataDir: string
+  /** Told of what the database does by itself: restarts, broken connections. */
+  readonly onEvent?: (message: string) => void
+}
 
-/** Connects to the server that the settings name, or starts the embedded one of the data directory. */
+/** Connects to the server that is named, or starts the embedded one. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const onEvent = options.onEvent ?? (() => {})
-  if (options.database_url !== undefined) return connect(options.database_url, onEvent)
-  const embedded = await startEmbedded({ dataDir: options.data, onEvent })
+  if (options.databaseUrl !== undefined) {
+    return connect({ databaseUrl: options.databaseUrl, shownAs: options.shownAs ?? 'the given URL', onEvent })
+  }
+  const embedded = await startEmbedded({ dataDir: options.dataDir, onEvent })
   const lost = embedded.exited.then((error) => error ?? new Promise<never>(() => {}))
   const pool = createPool({ databaseUrl: embedded.databaseUrl, onError: (error) => onEvent(error.message) })
   const stop = async () => {
@@ -37,7 +47,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return { databaseUrl: embedded.databaseUrl, pool, lost, stop }
 }
 
-async function connect(databaseUrl: string, onEvent: (message: string) => void): Promise<Database> {
+type Server = { databaseUrl: string; shownAs: string; onEvent: (message: string) => void }
+
+async function connect({ databaseUrl, shownAs, onEvent }: Server): Promise<Database> {
   const pool = createPool({ databaseUrl, onError: (error) => onEvent(error.message) })
   const stop = () => pool.end()
   try {
@@ -45,7 +57,7 @@ async function connect(databaseUrl: string, onEvent: (message: string) => void):
     const { version } = rows[0] as { version: number }
     if (version < OLDEST) {
       throw new DatabaseUnusable(
-        `the server at ${withoutPassword(databaseUrl)} is PostgreSQL ${Math.floor(version / 10_000)}`,
+        `the server at ${shownAs} is PostgreSQL ${Math.floor(version / 10_000)}`,
         'use PostgreSQL 15 or newer',
       )
     }
@@ -53,7 +65,7 @@ async function connect(databaseUrl: string, onEvent: (message: string) => void):
     await stop()
     if (error instanceof DatabaseUnusable) throw error
     throw new DatabaseUnusable(
-      `the database at ${withoutPassword(databaseUrl)} cannot be used: ${sentenceOf(error)}`,
+      `the database at ${shownAs} cannot be used: ${sentenceOf(error)}`,
       'check MILLRACE_DATABASE_URL, and that the server runs and lets this machine in',
     )
   }
@@ -64,21 +76,4 @@ async function connect(databaseUrl: string, onEvent: (message: string) => void):
 function sentenceOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map((one) => (one as Error).message).join(', ')
   return (error as Error).message
-}
-
-/** Brings the schema up to date, or with `never` refuses one that is not. */
-export async function prepareSchema(pool: Pool, when: Config['migrate']): Promise<string[]> {
-  if (when === 'auto') return migrate(pool)
-  const problem = await schemaProblem(pool)
-  if (problem !== undefined)
-    throw new DatabaseUnusable(problem, 'run millrace migrate up, or set MILLRACE_MIGRATE=auto')
-  return []
-}
-
-/** Undefined when the schema is this release's; otherwise what is wrong with it. */
-export async function schemaProblem(pool: Pool): Promise<string | undefined> {
-  const { version, known, pending, functionsCurrent } = await schemaStatus(pool)
-  if (version > known) return `the database has schema ${version} and this release knows ${known}`
-  if (pending.length > 0) return `the database has schema ${version} and this release needs ${known}`
-  return functionsCurrent ? undefined : "the database's functions are not those of this release"
 }

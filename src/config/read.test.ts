@@ -1,15 +1,16 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { scratch } from '../test/scratch.ts'
-import { readConfig, settingsTable, withoutPassword } from './config.ts'
+import { scratch } from '../../test/scratch.ts'
+import { readConfig } from './read.ts'
+import { withoutPassword } from './without-password.ts'
 
 const read = (environment: Record<string, string>, workingDirectory: string, flags = {}) =>
   readConfig({ environment, workingDirectory, flags })
 
-const problemOf = (body: () => unknown) => {
+const problemOf = async (reading: Promise<unknown>) => {
   try {
-    body()
+    await reading
   } catch (error) {
     return (error as Error).message
   }
@@ -19,26 +20,28 @@ const problemOf = (body: () => unknown) => {
 describe('precedence', () => {
   test('a flag wins over the environment, which wins over the file, which wins over the default', async () => {
     await using folder = await scratch()
-    expect(read({}, folder.path).config.port).toBe(7420)
+    expect((await read({}, folder.path)).config.port).toBe(7420)
     await writeFile(join(folder.path, 'millrace.config.yaml'), 'port: 7001\n')
-    expect(read({}, folder.path).config.port).toBe(7001)
-    expect(read({ MILLRACE_PORT: '7002' }, folder.path).config.port).toBe(7002)
-    expect(read({ MILLRACE_PORT: '7002' }, folder.path, { port: '7003' }).config.port).toBe(7003)
+    expect((await read({}, folder.path)).config.port).toBe(7001)
+    expect((await read({ MILLRACE_PORT: '7002' }, folder.path)).config.port).toBe(7002)
+    expect((await read({ MILLRACE_PORT: '7002' }, folder.path, { port: '7003' })).config.port).toBe(7003)
   })
 
   test('MILLRACE_DATABASE_URL wins over DATABASE_URL', async () => {
     await using folder = await scratch()
     const other = { DATABASE_URL: 'postgresql://other/db' }
-    expect(read(other, folder.path).config.database_url).toBe('postgresql://other/db')
+    expect((await read(other, folder.path)).config.database_url).toBe('postgresql://other/db')
     const own = { ...other, MILLRACE_DATABASE_URL: 'postgresql://own/db' }
-    expect(read(own, folder.path).config.database_url).toBe('postgresql://own/db')
+    expect((await read(own, folder.path)).config.database_url).toBe('postgresql://own/db')
   })
 
   test('a secret may come from a file', async () => {
     await using folder = await scratch()
     const path = join(folder.path, 'token')
     await writeFile(path, 'a-token-of-some-length\n')
-    expect(read({ MILLRACE_ADMIN_TOKEN_FILE: path }, folder.path).config.admin_token).toBe('a-token-of-some-length')
+    expect((await read({ MILLRACE_ADMIN_TOKEN_FILE: path }, folder.path)).config.admin_token).toBe(
+      'a-token-of-some-length',
+    )
   })
 })
 
@@ -48,7 +51,7 @@ describe('the configuration file', () => {
     const below = join(folder.path, 'a', 'b')
     await mkdir(below, { recursive: true })
     await writeFile(join(folder.path, 'millrace.config.yaml'), 'data: kept\n')
-    expect(read({}, below).config.data).toBe(join(folder.path, 'kept'))
+    expect((await read({}, below)).config.data).toBe(join(folder.path, 'kept'))
   })
 
   test('above the root of the repository does not count', async () => {
@@ -56,34 +59,34 @@ describe('the configuration file', () => {
     const repository = join(folder.path, 'repository')
     await mkdir(join(repository, '.git'), { recursive: true })
     await writeFile(join(folder.path, 'millrace.config.yaml'), 'port: 7001\n')
-    expect(read({}, repository).config.port).toBe(7420)
+    expect((await read({}, repository)).config.port).toBe(7420)
   })
 
   test('with an unknown key is refused with the nearest known one', async () => {
     await using folder = await scratch()
     await writeFile(join(folder.path, 'millrace.config.yaml'), 'prot: 7001\n')
-    expect(problemOf(() => read({}, folder.path))).toContain('unknown key prot; did you mean port?')
+    expect(await problemOf(read({}, folder.path))).toContain('unknown key prot; did you mean port?')
   })
 })
 
 describe('a wrong value', () => {
   test('is refused with the setting, its source and what is expected', async () => {
     await using folder = await scratch()
-    expect(problemOf(() => read({ MILLRACE_PORT: 'seven' }, folder.path))).toBe(
+    expect(await problemOf(read({ MILLRACE_PORT: 'seven' }, folder.path))).toBe(
       'port is "seven" (from MILLRACE_PORT); expected a whole number from 0 to 65535 (0 chooses a free port)',
     )
     await writeFile(join(folder.path, 'millrace.config.yaml'), 'port: true\n')
-    expect(problemOf(() => read({}, folder.path))).toContain('port is true')
+    expect(await problemOf(read({}, folder.path))).toContain('port is true')
   })
 
   test('of a secret is not repeated', async () => {
     await using folder = await scratch()
-    expect(problemOf(() => read({ MILLRACE_ADMIN_TOKEN: 'short' }, folder.path))).not.toContain('short')
+    expect(await problemOf(read({ MILLRACE_ADMIN_TOKEN: 'short' }, folder.path))).not.toContain('short')
   })
 
   test('does not hide another', async () => {
     await using folder = await scratch()
-    const problem = problemOf(() => read({ MILLRACE_PORT: '-1', MILLRACE_LOG_LEVEL: 'loud' }, folder.path))
+    const problem = await problemOf(read({ MILLRACE_PORT: '-1', MILLRACE_LOG_LEVEL: 'loud' }, folder.path))
     expect(problem.split('\n')).toHaveLength(2)
   })
 })
@@ -95,7 +98,7 @@ describe('explaining', () => {
       MILLRACE_ADMIN_TOKEN: 'very-secret-token-1',
       DATABASE_URL: 'postgresql://me:hush@host/db?sslpassword=hush',
     }
-    const { explained } = read(environment, folder.path)
+    const { explained } = await read(environment, folder.path)
     expect(explained).toContainEqual({ name: 'port', value: 7420, source: 'default' })
     expect(explained).toContainEqual({
       name: 'database_url',
@@ -108,9 +111,4 @@ describe('explaining', () => {
   test('a password with an @ in it is not shown in part', () => {
     expect(withoutPassword('postgresql://me:p@ss@host/db')).toBe('postgresql://me:***@host/db')
   })
-})
-
-test('the table in the operations guide is the table of settings', async () => {
-  const guide = await readFile(new URL('../docs/guides/operations.md', import.meta.url), 'utf8')
-  expect(guide).toContain(settingsTable())
 })

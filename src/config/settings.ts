@@ -1,0 +1,124 @@
+// Each setting has one row here: its name, how it is given, what it may be and what it does. The command line's flags,
+// the checks and the operations guide all come from this table.
+
+export type Setting = {
+  /** As in the configuration file; the environment's name is MILLRACE_ and this in capitals. */
+  readonly name: string
+  readonly flag?: string
+  /** What the value must be, as an error says it. */
+  readonly expected: string
+  /** The value, or undefined when the text is not what is expected. */
+  readonly parse: (text: string) => string | number | undefined
+  /** As it would be typed; undefined when the setting is absent unless given. */
+  readonly byDefault?: string
+  readonly sentence: string
+  /** Never printed; may be given as the path of a file in MILLRACE_…_FILE. */
+  readonly isSecret?: boolean
+  /** Read when the setting's own variable is not set. */
+  readonly alsoNamed?: string
+  /** A path, relative to the configuration file that names it or else to the working directory. */
+  readonly isPath?: boolean
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+// Every command loads this table for its flags, `--help` too: a schema library would cost more than all the rest.
+const matching = (pattern: RegExp) => (text: string) => (pattern.test(text) ? text : undefined)
+const oneOf = (words: readonly string[]) => (text: string) => (words.includes(text) ? text : undefined)
+const wholeNumber = (max: number) => (text: string) =>
+  /^\d+$/.test(text) && Number(text) <= max ? Number(text) : undefined
+
+export const settings = [
+  {
+    name: 'host',
+    flag: '--host <address>',
+    expected: 'an address or host name to listen on',
+    parse: matching(/^[\w.:-]+$/),
+    byDefault: '127.0.0.1',
+    sentence: 'Address to listen on. Any but a loopback address needs `admin_token` to be set.',
+  },
+  {
+    name: 'port',
+    flag: '--port <number>',
+    expected: 'a whole number from 0 to 65535 (0 chooses a free port)',
+    parse: wholeNumber(65_535),
+    byDefault: '7420',
+    sentence: 'Port to listen on.',
+  },
+  {
+    name: 'data',
+    flag: '--data <folder>',
+    expected: 'the path of a folder',
+    parse: matching(/./),
+    byDefault: '.millrace',
+    isPath: true,
+    sentence: 'Folder for the embedded database, the admin token and other files.',
+  },
+  {
+    name: 'database_url',
+    flag: '--database-url <url>',
+    expected: 'a URL such as postgresql://user:password@host:5432/database',
+    parse: matching(/^postgres(ql)?:\/\/.+/),
+    isSecret: true,
+    alsoNamed: 'DATABASE_URL',
+    sentence: 'PostgreSQL server to use (15 or newer) instead of the embedded one.',
+  },
+  {
+    name: 'admin_token',
+    expected: 'at least 16 characters without spaces',
+    parse: matching(/^\S{16,}$/),
+    isSecret: true,
+    sentence: 'Token of the administrator. Without it one is made at first start and kept in `<data>/admin-token`.',
+  },
+  {
+    name: 'migrate',
+    flag: '--migrate <when>',
+    expected: 'auto or never',
+    parse: oneOf(['auto', 'never']),
+    byDefault: 'auto',
+    sentence:
+      'Whether `serve` brings an older schema up to date, or refuses to start until `millrace migrate up` was run.',
+  },
+  {
+    name: 'drain_seconds',
+    flag: '--drain-seconds <number>',
+    expected: 'a whole number from 0 to 3600',
+    parse: wholeNumber(3600),
+    byDefault: '30',
+    sentence: 'How long a stop waits for requests under way before it cuts them off.',
+  },
+  {
+    name: 'log_level',
+    flag: '--log-level <level>',
+    expected: `one of ${logLevels.join(', ')}`,
+    parse: oneOf(logLevels),
+    byDefault: 'info',
+    sentence: 'How much is logged, as JSON lines on standard error.',
+  },
+] as const satisfies readonly Setting[]
+
+export type SettingName = (typeof settings)[number]['name']
+
+export type Config = {
+  readonly host: string
+  readonly port: number
+  readonly data: string
+  readonly database_url?: string
+  readonly admin_token?: string
+  readonly migrate: 'auto' | 'never'
+  readonly drain_seconds: number
+  readonly log_level: (typeof logLevels)[number]
+}
+
+/** The operations guide's table. */
+export function settingsTable(): string {
+  const rows = (settings as readonly Setting[]).map((setting) => {
+    const variable = `MILLRACE_${setting.name.toUpperCase()}`
+    const names = [variable, setting.isSecret ? `${variable}_FILE` : undefined, setting.alsoNamed]
+    const given = names.filter((name) => name !== undefined).map((name) => `\`${name}\``)
+    const flag = setting.flag ? `\`${setting.flag}\`` : ''
+    const byDefault = setting.byDefault === undefined ? '' : `\`${setting.byDefault}\``
+    return `| \`${setting.name}\` | ${flag} | ${given.join(', ')} | ${byDefault} | ${setting.sentence} Expected: ${setting.expected}. |`
+  })
+  return ['| setting | flag | environment | default | meaning |', '|---|---|---|---|---|', ...rows].join('\n')
+}

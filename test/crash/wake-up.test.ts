@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { waitFor } from '../processes.ts'
+import { type Bench, bench, count, expectExactlyOnce, startDispatcher, untilFinished, untilState } from './kit.ts'
+
+// The longest pause between two looks of a dispatcher that hears notifications, and of one that does not.
+const LONGEST_POLL_SECONDS = 1
+
+const LISTENERS = `pg_stat_activity where datname = current_database() and application_name = 'millrace listen'`
+
+const isTrue = (look: () => Promise<boolean>) => waitFor(async () => ((await look()) ? true : undefined))
+
+/** Seconds between becoming ready and being claimed, by the database's clock. */
+async function waitedSeconds(at: Bench, id: string): Promise<number> {
+  await untilState(at.millrace, id, 'succeeded')
+  const { readyAt, startedAt } = await at.millrace.task(id)
+  return ((startedAt as Date).getTime() - (readyAt as Date).getTime()) / 1000
+}
+
+async function fastest(at: Bench, rounds: number): Promise<number> {
+  let least = Number.POSITIVE_INFINITY
+  for (let round = 0; round < rounds; round += 1) {
+    await isTrue(async () => (await count(at.pool, 'millrace.idle')) === 1)
+    await new Promise((resolve) => setTimeout(resolve, 600)) // long enough for its polls to have become rare
+    least = Math.min(least, await waitedSeconds(at, (await at.millrace.add('crash.hold', {})).id))
+  }
+  return least
+}
+
+test('a task added to an idle dispatcher does not wait for the next poll', async () => {
+  await using at = await bench()
+  await using _dispatcher = await startDispatcher(at.databaseUrl, {})
+  expect(await fastest(at, 4)).toBeLessThan(LONGEST_POLL_SECONDS / 10)
+})
+
+test('a listener whose session is ended listens again, and nothing is missed meanwhile', async () => {
+  await using at = await bench()
+  await using dispatcher = await startDispatcher(at.databaseUrl, {})
+  for (let round = 0; round < 5; round += 1) {
+    await isTrue(async () => (await count(at.pool, LISTENERS)) === 1)
+    await at.pool.query(`select pg_terminate_backend(pid) from ${LISTENERS}`)
+    await at.millrace.add('crash.hold', {})
+    await untilFinished(at.pool)
+  }
+  await isTrue(async () => (await count(at.pool, LISTENERS)) === 1)
+  expect(await fastest(at, 4)).toBeLessThan(LONGEST_POLL_SECONDS / 10)
+  expect(dispatcher.stdout()).not.toMatch(/^error/m)
+  await expectExactlyOnce(at.pool)
+})
+
+test('a task whose notification was never sent is found by polling', async () => {
+  await using at = await bench()
+  await using _dispatcher = await startDispatcher(at.databaseUrl, { leaseSeconds: 60 })
+  for (let round = 0; round < 3; round += 1) {
+    const client = await at.pool.connect()
+    await isTrue(async () => (await count(at.pool, 'millrace.idle')) + round > 0)
+    await client.query('begin')
+    await client.query('delete from millrace.idle')
+    const { id } = await at.millrace.add('crash.hold', {}, { client })
+    await client.query('commit')
+    client.release()
+    expect(await waitedSeconds(at, id)).toBeLessThan(10 * LONGEST_POLL_SECONDS)
+  }
+})
