@@ -102,7 +102,7 @@ const overlaps: Mutant[] = [
   {
     title: 'a skip that is lost when its task is locked',
     in: 'skip_doomed',
-    replace: 'where not (x.id = any(v_locked))',
+    replace: 'where x.id = any(v_left)',
     by: 'where false',
   },
   { title: 'a skip whose culprit is not locked', in: 'skip_doomed', replace: ' for key share skip locked', by: '' },

@@ -139,7 +139,9 @@ class Comparison {
     for (let i = 0; i + 1 < numbers.length; i += 1) {
       const [from, to] = [numbers[i] as number, numbers[i + 1] as number]
       const isAsked = i === 0 && chosen.some((required) => required.task === to)
-      expect(isAsked || this.#model.hasEdge(from, to), `task ${from} requires ${to} in path ${numbers}`).toBe(true)
+      expect(isAsked || this.#model.hasEdge(from, to), `task ${from} requires ${to} in path ${numbers.join(' ')}`).toBe(
+        true,
+      )
     }
   }
 
