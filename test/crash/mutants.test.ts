@@ -49,8 +49,8 @@ const steps: Mutant[] = [
   {
     title: 'asking again without reviving',
     in: 'unfinish',
-    replace: `d.state = 'skipped' and d.culprit = revived.id`,
-    by: 'false',
+    replace: `and d.state = 'skipped') = revived.id`,
+    by: 'and false) = revived.id',
   },
   {
     title: 'a cycle that is let in',
