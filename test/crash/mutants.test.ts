@@ -49,8 +49,8 @@ const steps: Mutant[] = [
   {
     title: 'asking again without reviving',
     in: 'unfinish',
-    replace: `and d.state = 'skipped') = revived.id`,
-    by: 'and false) = revived.id',
+    replace: `case when d.state = 'skipped' then d.culprit end`,
+    by: 'null::bigint',
   },
   {
     title: 'a cycle that is let in',
