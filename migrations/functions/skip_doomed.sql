@@ -28,6 +28,7 @@ begin
     select x.id, min(x.culprit) as culprit
     from unnest(p_ids, p_culprits) x(id, culprit)
     where x.culprit = any(v_standing)
+      and (select l.state from millrace.live l where l.id = x.id) in ('waiting', 'delayed', 'ready')
       and exists (
         select 1
         from millrace.edge e join millrace.done d on d.id = e.prerequisite
@@ -61,11 +62,6 @@ begin
   );
   v_left := array(select x from unnest(v_reached) x except select x from unnest(v_locked) x);
   if cardinality(v_left) > 0 then
-    insert into millrace.effect (kind, ref, culprit, stalled)
-    select 'skip', x.id, x.culprit, pg_current_xact_id()
-    from unnest(v_ids, v_culprits) x(id, culprit)
-    where x.id = any(v_left)
-      and (select l.id from millrace.live l where l.id = x.id and l.state in ('waiting', 'delayed', 'ready')) is not null;
     -- Below a task that could not be locked nothing may be skipped yet, or reviving would not find it. The end of what
     -- is skipped now reaches the rest.
     with recursive below (id) as (
@@ -80,6 +76,12 @@ begin
       ) next
     )
     select array_agg(below.id) into v_left from below;
+    -- What the culprits themselves forbid stays on the list, for the task above it may yet be held or canceled.
+    insert into millrace.effect (kind, ref, culprit, stalled)
+    select 'skip', x.id, x.culprit, pg_current_xact_id()
+    from unnest(v_ids, v_culprits) x(id, culprit)
+    where x.id = any(v_left)
+      and (select l.id from millrace.live l where l.id = x.id and l.state in ('waiting', 'delayed', 'ready')) is not null;
   end if;
   select array_agg(s.id), array_agg(s.culprit) into v_ids, v_culprits
   from (

@@ -13,7 +13,7 @@ test.each([
   async ({ byHand }) => {
     await using db = await database()
     await expect(
-      chaos(db.databaseUrl, { seed, graphs: 40, dispatchers: 6, byHand }).catch((error: Error) => {
+      chaos(db.databaseUrl, { seed, graphs: 100, dispatchers: 6, byHand }).catch((error: Error) => {
         throw new Error(`MILLRACE_MODEL_SEED=${seed}: ${error.message}`, { cause: error })
       }),
     ).resolves.toBeUndefined()

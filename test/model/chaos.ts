@@ -37,6 +37,9 @@ const OUTCOMES: readonly OutcomeName[] = [
   'advisory',
 ]
 
+/** What has not ended by then never will; the checks in the end say what it was. */
+const MOST_ROUNDS = 3_000
+
 export type ChaosOptions = {
   readonly seed: number
   readonly graphs: number
@@ -133,8 +136,7 @@ class Chaos {
   async #dispatch(random: Random): Promise<void> {
     const slot = this.#engine.holders.length
     await this.#engine.enlist(slot)
-    let dry = 0
-    while (this.#adding > 0 || dry < 3) {
+    for (let round = 0; round < MOST_ROUNDS && (this.#adding > 0 || (await this.#isBusy())); round += 1) {
       const claimed = await this.#tolerant(() => this.#engine.claim(slot, 1 + random(5)))
       const isDying = random(25) === 0
       for (const [i, token] of (claimed ?? []).entries()) {
@@ -148,16 +150,15 @@ class Chaos {
         if (taken !== true) await this.#tolerant(() => this.#engine.outcome('handBack', token))
       }
       if (isDying) await this.#tolerant(() => this.#engine.expire(slot))
-      const { rows } = await this.#engine.pool.query<{ busy: boolean }>(
-        'select exists (select from millrace.live) as busy',
-      )
-      dry = rows[0]?.busy ? dry - 0 : dry + 1
-      if (rows[0]?.busy && this.#adding === 0 && (claimed ?? []).length === 0) this.#rounds += 1
-      if (this.#rounds > 20_000) return
     }
   }
 
-  #rounds = 0
+  async #isBusy(): Promise<boolean> {
+    const { rows } = await this.#engine.pool.query<{ busy: boolean }>(
+      'select exists (select from millrace.live) as busy',
+    )
+    return rows[0]?.busy ?? false
+  }
 
   /** Refusals are expected; what the server aborted runs again by itself, or the next round makes up for it. */
   async #tolerant<T>(body: () => Promise<T>): Promise<T | undefined> {

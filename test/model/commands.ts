@@ -113,7 +113,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
       type: fc.constant('outcome' as const),
       name: outcomeName,
       pick,
-      isAny: seldom(12),
+      isAny: seldom(20),
       isDelayed: fc.boolean(),
       requires: fc.array(required, { maxLength: 2 }),
     }),
@@ -136,3 +136,40 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
 export const commands: fc.Arbitrary<Command[]> = fc
   .tuple(add, fc.array(command, { maxLength: 30, size: 'max' }))
   .map(([first, rest]) => [first, ...rest])
+
+const plain: Item = {
+  isMilestone: false,
+  kind: 0,
+  priority: 0,
+  maxAttempts: 3,
+  requires: [],
+  cancels: [],
+  locks: [],
+  limit: 0,
+  isHeld: false,
+  isEarly: false,
+}
+const claim: Command = { type: 'claim', dispatcher: 1, limit: 1 }
+const outcome = (name: OutcomeName, isAny = false): Command => ({
+  type: 'outcome',
+  name,
+  pick: 0,
+  isAny,
+  isDelayed: false,
+  requires: [],
+})
+
+/** Stories too long to be met by chance in every run: a token of an earlier claim, offered by the same dispatcher. */
+export const stories: [Command[]][] = [
+  [[{ type: 'add', items: [plain] }, claim, outcome('handBack'), claim, outcome('finish', true), outcome('finish')]],
+  [
+    [
+      { type: 'add', items: [plain] },
+      claim,
+      outcome('transient'),
+      claim,
+      outcome('callback', true),
+      outcome('callback'),
+    ],
+  ],
+]

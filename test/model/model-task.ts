@@ -41,10 +41,15 @@ export const TERMINAL: readonly TaskState[] = ['succeeded', 'failed', 'canceled'
 export const IDLE: readonly TaskState[] = ['waiting', 'delayed', 'ready']
 
 /** A task as it is before anything has happened to it. */
-export function freshTask({ requires: _, isHeld, ...rest }: NewTask): ModelTask {
+export function freshTask(item: NewTask): ModelTask {
+  const { isMilestone, priority, maxAttempts, cancels, isEarly } = item
   return {
-    ...rest,
-    state: isHeld ? 'held' : 'waiting',
+    isMilestone,
+    priority,
+    maxAttempts,
+    cancels,
+    isEarly,
+    state: item.isHeld ? 'held' : 'waiting',
     holder: null,
     epoch: 0,
     failures: 0,

@@ -4,7 +4,7 @@ import { add } from '../../src/engine/add.ts'
 import { register, step } from '../../src/engine/dispatchers.sql.ts'
 import { Names } from '../../src/engine/names.ts'
 import { verify } from '../../src/engine/reads.sql.ts'
-import { cancelTasks, failTasks, laneIds, requireTasks, retryTasks } from '../../src/engine/tasks.sql.ts'
+import { cancelTasks, failTasks, holdTasks, laneIds, requireTasks, retryTasks } from '../../src/engine/tasks.sql.ts'
 import { database, type TestDatabase } from '../database.ts'
 import { type Session, sessions } from './session.ts'
 
@@ -154,4 +154,24 @@ test('raising a limit lets in who queues, even when the task that raised it does
   await one(db.pool, { ...group(2), heldBy: 'test' })
   expect(await verify(db.pool, {})).toEqual([])
   expect((await claimAll()).map((row) => row.id)).toContain(second)
+})
+
+test('a task is skipped for its own culprit though what stands between the two is held at that moment', async () => {
+  const culprit = await one(db.pool)
+  const between = await one(db.pool, { requires: [culprit] })
+  const last = await one(db.pool, { requires: [culprit, between] })
+  const claimed = await claimAll()
+  await a.begin()
+  await holdTasks(a.client, { ids: [between], ...record })
+  await failTasks(db.pool, {
+    holder,
+    ids: [culprit],
+    epochs: [claimed[0]?.epoch as number],
+    state: 'failed',
+    errors: [null],
+  })
+  await a.end('commit')
+  await db.pool.query('select millrace.pump()')
+  expect([await stateOf(between), await stateOf(last)]).toEqual(['held', 'skipped'])
+  expect(await verify(db.pool, {})).toEqual([])
 })
