@@ -215,10 +215,10 @@ millrace.history (
 
 -- functions
 
-millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 78cc0df945f6
-millrace.add_plain(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_max_attempts smallint[], p_creator bigint, p_actor text) returns bigint[] plpgsql 9ee154b9e6f7
+millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 03852bb9b53e
+millrace.add_plain(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_max_attempts smallint[], p_creator bigint, p_actor text) returns bigint[] plpgsql 43ad0fb6927a
 millrace.begin_suspect(p_holder integer, p_id bigint, p_epoch integer) returns boolean plpgsql 2ec40b36d2f8
-millrace.block(p_dependents bigint[], p_counts integer[], p_cause text) returns void plpgsql d4950fb4b094
+millrace.block(p_dependents bigint[], p_counts integer[], p_cause text) returns void plpgsql b3ebc96d2728
 millrace.cancel(p_ids bigint[], p_cause text, p_actor text) returns TABLE(id bigint, state millrace.state) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan caf9e5817c87
 millrace.canceling(p_holder integer) returns bigint[] sql 25e046b0d326
 millrace.complete(p_ids bigint[]) returns integer plpgsql b85b6397afb3
@@ -230,21 +230,22 @@ millrace.finish(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs 
 millrace.finish_leased(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], OUT accepted bigint[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan da74a16c1716
 millrace.gate_ids(p_names text[], p_capacities integer[]) returns integer[] plpgsql 885ad3da54bb
 millrace.heartbeat(p_holder integer, OUT is_alive boolean, OUT canceling bigint[]) returns record plpgsql eafd4fe4e2cc
-millrace.hold(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 461aa4f5448f
+millrace.hold(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 080f641f4446
 millrace.insist_read_committed() returns void plpgsql 62de52cfc4c3
 millrace.is_met(p_condition millrace.condition, p_state millrace.state) returns boolean sql immutable parallel safe 93c2000bf37f
+millrace.keep_readied(p_ids bigint[]) returns void sql 60de054e60aa
 millrace.lane_ids(p_queues text[], p_kinds text[]) returns integer[] plpgsql 6ecce3edb11d
 millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
-millrace.make_ready(p_ids bigint[]) returns integer plpgsql 30f1ef5eeb6f
+millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 30b0be49cf1b
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
 millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 481c9b76b510
 millrace.pump() returns integer plpgsql 7e00167af507
-millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql ed2b5948a585
+millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql 198524c4de94
 millrace.reblock(p_ids bigint[]) returns void plpgsql 4e1498040d49
 millrace.refuse_cycle(p_dependent bigint, p_prerequisites bigint[]) returns void plpgsql 7ce61c35a1f2
 millrace.register(p_name text, p_lease_seconds double precision, p_lanes integer[]) returns integer sql b84dea193e15
-millrace.release(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan af7871f8501d
+millrace.release(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan a458ca1e026c
 millrace.request_cancel(p_ids bigint[], p_cause text, p_by bigint, p_actor text) returns void plpgsql f937ede32fe0
 millrace.requeue(p_holder integer, p_ids bigint[], p_epochs integer[], p_outcome text, p_delays double precision[], p_errors jsonb[], p_max_deaths integer DEFAULT 5) returns TABLE(id bigint, state millrace.state) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 42fad516f7bd
 millrace.require(p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_holder integer DEFAULT NULL::integer, p_epoch integer DEFAULT NULL::integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan fc6e0c3b9b14
@@ -253,12 +254,12 @@ millrace.retry(p_ids bigint[], p_name text, p_cause text, p_actor text) returns 
 millrace.set_idle(p_holder integer, p_lanes integer[], p_is_idle boolean) returns void plpgsql b12e0b4f5b2b
 millrace.settle(p_ids bigint[], p_state millrace.state) returns integer plpgsql 4c4096c074c2
 millrace.skip(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 690f9bcb6370
-millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 13d581895d5d
+millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 2226ca68e256
 millrace.spread_rerun(p_ids bigint[]) returns void sql 3e4ae1e202bd
 millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean) returns TABLE(id bigint, epoch integer, lane integer, priority integer, ready_order bigint, failures smallint, deaths smallint, scope text, key text, creator bigint, payload jsonb, accepted bigint[], is_alive boolean, has_effects boolean, due_seconds double precision) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 4241eecb8a41
-millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan c7084c914cb7
+millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f05771408944
 millrace.supersede(p_ids bigint[]) returns integer plpgsql 0ecdc3a6af16
-millrace.unblock(p_dependents bigint[], p_counts integer[]) returns integer plpgsql 569f43b375d2
+millrace.unblock(p_dependents bigint[], p_counts integer[]) returns integer plpgsql 858270128e3b
 millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 77682bec9b4a
 millrace.unregister(p_holder integer) returns void plpgsql 855cc61f0f11
 millrace.verify() returns TABLE(task bigint, problem text) plpgsql b5f535aad1f3

@@ -2,7 +2,8 @@
 -- doomed by the end of p_culprits[i]. Never waits: what is locked is left to a later transaction.
 --
 -- Whether the culprit still stands in the way is looked up again under its lock: it may have been asked for again since.
--- Running tasks go on, and held ones stay with the person who holds them; both are looked at when they move.
+-- Running tasks go on, and held ones stay with the person who holds them; both are looked at when they move: under their
+-- lock, which is why it is taken here for them too.
 create function millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns int
 language plpgsql as $$
 declare
@@ -28,7 +29,6 @@ begin
     select x.id, min(x.culprit) as culprit
     from unnest(p_ids, p_culprits) x(id, culprit)
     where x.culprit = any(v_standing)
-      and (select l.state from millrace.live l where l.id = x.id) in ('waiting', 'delayed', 'ready')
       and exists (
         select 1
         from millrace.edge e join millrace.done d on d.id = e.prerequisite
@@ -53,42 +53,43 @@ begin
   )
   select array_agg(doomed.id), array_agg(doomed.culprit) into v_reached, v_reached_by from doomed;
 
+  -- In whatever state: one that is being released or put back just now is locked by who does it, and may be doomed after.
   v_locked := array(
-    select l.id
-    from millrace.live l
-    where l.id = any(v_reached) and l.state in ('waiting', 'delayed', 'ready')
-    order by l.id
-    for update skip locked
+    select l.id from millrace.live l where l.id = any(v_reached) order by l.id for update skip locked
   );
   v_left := array(select x from unnest(v_reached) x except select x from unnest(v_locked) x);
   if cardinality(v_left) > 0 then
-    -- Below a task that could not be locked nothing may be skipped yet, or reviving would not find it. The end of what
-    -- is skipped now reaches the rest.
-    with recursive below (id) as (
-      select x from unnest(v_left) x
-      union
-      select next.dependent
-      from below cross join lateral (
-        select e.dependent
-        from millrace.edge e
-        where e.prerequisite = below.id and e.condition in ('succeeded', 'failed')
-        offset 0
-      ) next
-    )
-    select array_agg(below.id) into v_left from below;
-    -- What the culprits themselves forbid stays on the list, for the task above it may yet be held or canceled.
     insert into millrace.effect (kind, ref, culprit, stalled)
     select 'skip', x.id, x.culprit, pg_current_xact_id()
     from unnest(v_ids, v_culprits) x(id, culprit)
-    where x.id = any(v_left)
-      and (select l.id from millrace.live l where l.id = x.id and l.state in ('waiting', 'delayed', 'ready')) is not null;
+    where x.id = any(v_left) and (select l.id from millrace.live l where l.id = x.id) is not null;
+  end if;
+  v_locked := array(
+    select l.id from millrace.live l where l.id = any(v_locked) and l.state in ('waiting', 'delayed', 'ready')
+  );
+  v_left := array(select x from unnest(v_reached) x except select x from unnest(v_locked) x);
+  if cardinality(v_left) > 0 then
+    -- Walk again around what stays: below it nothing may be skipped, or reviving would not find it. Should it end, its own
+    -- end reaches the rest.
+    with recursive doomed (id, culprit) as (
+      select x.id, x.culprit from unnest(v_ids, v_culprits) x(id, culprit) where not (x.id = any(v_left))
+      union
+      select next.dependent, doomed.id
+      from doomed cross join lateral (
+        select e.dependent
+        from millrace.edge e
+        where e.prerequisite = doomed.id and e.condition in ('succeeded', 'failed') and not (e.dependent = any(v_left))
+          and (select l.state from millrace.live l where l.id = e.dependent) in ('waiting', 'delayed', 'ready')
+        offset 0
+      ) next
+    )
+    select array_agg(doomed.id), array_agg(doomed.culprit) into v_reached, v_reached_by
+    from doomed
+    where doomed.id in (select x from unnest(v_locked) x);
   end if;
   select array_agg(s.id), array_agg(s.culprit) into v_ids, v_culprits
   from (
-    select x.id, min(x.culprit) as culprit
-    from unnest(v_reached, v_reached_by) x(id, culprit)
-    where cardinality(v_left) = 0 or not (x.id = any(v_left) or x.culprit = any(v_left))
-    group by x.id
+    select x.id, min(x.culprit) as culprit from unnest(v_reached, v_reached_by) x(id, culprit) group by x.id
   ) s;
   if v_ids is null then return 0; end if;
   return millrace.conclude(v_ids, 'skipped', 'a requirement can no longer be met', v_culprits, null);

@@ -1,6 +1,6 @@
 // The engine as the tests drive it: its own verbs and statements, on several connections in turn, in a database whose
 // graph is emptied between cases.
-import { createPool, type Pool } from '../../src/db/index.ts'
+import { createPool, type Pool, transaction } from '../../src/db/index.ts'
 import { cancel, hold, release, rerun, retry, skip, succeed } from '../../src/engine/act.ts'
 import { type AddItem, add } from '../../src/engine/add.ts'
 import { beginSuspect, expire, step } from '../../src/engine/dispatchers.sql.ts'
@@ -82,12 +82,14 @@ export class Engine {
     })
   }
 
-  async add(items: readonly AddItem[]): Promise<string[]> {
-    return (await add(this.pool, this.#names, items)).map((task) => task.id)
+  // In transactions of their own, because they may be refused: the server tells of an error before it gives up the locks,
+  // and the next claim on another connection would pass over what is still locked.
+  add(items: readonly AddItem[]): Promise<string[]> {
+    return transaction(this.pool, async (tx) => (await add(tx, this.#names, items)).map((task) => task.id))
   }
 
   require(task: string, requires: readonly Requirement[]): Promise<void> {
-    return require(this.pool, task, requires)
+    return transaction(this.pool, (tx) => require(tx, task, requires))
   }
 
   async claim(slot: number, limit: number): Promise<Claimed[]> {
