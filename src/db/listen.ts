@@ -54,12 +54,7 @@ export function listen(options: ListenOptions): Listener {
   }
 
   const open = () => {
-    const fresh = new pg.Client({
-      connectionString: options.databaseUrl,
-      application_name: 'millrace listen',
-      keepAlive: true,
-      connectionTimeoutMillis: CONNECT_MS,
-    })
+    const fresh = newClient(options.databaseUrl)
     client = fresh
     fresh.on('error', () => again(fresh))
     fresh.on('end', () => again(fresh))
@@ -93,4 +88,13 @@ export function listen(options: ListenOptions): Listener {
       await last?.end().catch(() => {})
     },
   }
+}
+
+function newClient(databaseUrl: string): pg.Client {
+  return new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'millrace listen',
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_MS,
+  })
 }

@@ -68,3 +68,7 @@ export const step = many(
     ${'limit'}, ${'idle'}
   )
 `
+
+export const notify = run('engine.notify', { channel: text })`
+  select pg_notify(${'channel'}, '')
+`

@@ -3,6 +3,7 @@ import * as act from './act.ts'
 import { type AddedTask, type AddItem, type AddOptions, add } from './add.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { type Dispatcher, DispatcherLoop } from './dispatcher.ts'
+import { notify } from './dispatchers.sql.ts'
 import { Names } from './names.ts'
 import { type PruneOptions, prune } from './prune.ts'
 import * as reading from './read.ts'
@@ -195,7 +196,7 @@ export class Millrace {
           listen({
             databaseUrl: this.#databaseUrl,
             channels: ['millrace', 'millrace_cancel'],
-            notify: (channel) => this.#pool.query('select pg_notify($1, $2)', [channel, '']),
+            notify: (channel) => notify(this.#pool, { channel }),
             onNotification: (channel, payload) => (channel === 'millrace' ? onWake() : onCancel(payload)),
             onConnect: onWake,
           }),

@@ -35,7 +35,7 @@ export async function durableCluster(): Promise<Cluster> {
   const run = (program: string, args: string[]) =>
     spawn(join(native, 'bin', program), args, { cwd: '/', env: ENVIRONMENT, stdio: 'ignore', ...owner })
   const made = run('initdb', ['-D', data, '-A', 'trust', '-U', 'millrace', '-E', 'UTF8', '--locale', 'C', '--no-sync'])
-  const code = await new Promise((resolve) => made.once('exit', resolve))
+  const code = await new Promise<number | null>((resolve) => made.once('exit', resolve))
   if (code !== 0) throw new Error(`initdb ended with ${code}`)
 
   let server: ChildProcess | undefined

@@ -79,7 +79,7 @@ export async function proxyTo(databaseUrl: string): Promise<Wiring> {
       for (const wire of wires) if (!wire.isStranded) setStill(wire, false)
     },
     cut() {
-      for (const wire of [...wires]) end(wire)
+      for (const wire of Array.from(wires)) end(wire)
     },
     strand() {
       for (const wire of wires) {
