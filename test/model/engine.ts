@@ -1,6 +1,6 @@
 // The engine as the tests drive it: its own verbs and statements, on several connections in turn, in a database whose
 // graph is emptied between cases.
-import { createPool, type Pool } from '../../src/db/index.ts'
+import { createPool, type Pool, transaction } from '../../src/db/index.ts'
 import { cancel, hold, release, rerun, retry, skip, succeed } from '../../src/engine/act.ts'
 import { type AddItem, add } from '../../src/engine/add.ts'
 import { beginSuspect, expire, step } from '../../src/engine/dispatchers.sql.ts'
@@ -86,8 +86,12 @@ export class Engine {
     return (await add(this.pool, this.#names, items)).map((task) => task.id)
   }
 
+  /**
+   * In a transaction of its own: the server tells of an error before it gives back the locks, so that a claim on another
+   * connection would pass over them; it tells of the rollback after.
+   */
   require(task: string, requires: readonly Requirement[]): Promise<void> {
-    return require(this.pool, task, requires)
+    return transaction(this.pool, (client) => require(client, task, requires))
   }
 
   async claim(slot: number, limit: number): Promise<Claimed[]> {
