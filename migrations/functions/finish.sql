@@ -1,12 +1,10 @@
--- Records the success of tasks that the dispatcher p_holder runs, and moves on what waited for them. Answers the ids it
--- took; one that is missing is no longer leased to the caller, was asked to stop, or is locked by someone who adds a
+-- Records the success of tasks that the dispatcher p_holder runs; `settle` must follow with those it took, which it
+-- answers; one that is missing is no longer leased to the caller, was asked to stop, or is locked by someone who adds a
 -- dependent just now.
-create function millrace.finish(
-  p_holder int, p_ids bigint[], p_epochs int[], p_outputs jsonb[] default null, p_unchanged bigint[] default null,
-  out accepted bigint[], out claimable int
-)
+create function millrace.finish(p_holder int, p_ids bigint[], p_epochs int[], p_outputs jsonb[], p_unchanged bigint[]) returns bigint[]
 language plpgsql as $$
 declare
+  v_accepted  bigint[];
   v_has_gates boolean;
   v_reruns    bigint[];
 begin
@@ -27,25 +25,21 @@ begin
     select g.id, g.ready_at, g.started_at, g.holder, g.epoch, 'succeeded', g.failures, g.deaths, g.output from gone g
   )
   select array_agg(g.id), bool_or(g.gates_held > 0), array_agg(g.id) filter (where g.is_rerun)
-  into accepted, v_has_gates, v_reruns
+  into v_accepted, v_has_gates, v_reruns
   from gone g;
-  claimable := 0;
-  if accepted is null then
-    accepted := '{}';
-    return;
-  end if;
+  if v_accepted is null then return '{}'; end if;
   if v_has_gates then
     -- A task holds all of its gates while it runs.
     insert into millrace.effect (kind, ref, n)
     select 'gate', held.gate, count(*)
     from millrace.task t cross join lateral unnest(t.gates) held(gate)
-    where t.id = any(accepted)
+    where t.id = any(v_accepted)
     group by held.gate;
   end if;
   if v_reruns is not null then
     perform millrace.spread_rerun(array(select x from unnest(v_reruns) x where not (x = any(coalesce(p_unchanged, '{}')))));
   end if;
-  claimable := millrace.settle(accepted, 'succeeded');
+  return v_accepted;
 end $$;
 
 -- `finish` for one task in a transaction of its own worker's callbacks.
@@ -54,10 +48,10 @@ create function millrace.finish_leased(
 )
 language plpgsql as $$
 declare
-  v_claimable int;
+  v_claimable int := 0;
 begin
-  select f.accepted, f.claimable into accepted, v_claimable
-  from millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged) f;
+  accepted := millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged);
+  if cardinality(accepted) > 0 then v_claimable := millrace.settle(accepted, 'succeeded'); end if;
   if exists (select 1 from millrace.effect) then v_claimable := v_claimable + millrace.pump(); end if;
   if v_claimable > 0 then perform millrace.wake(); end if;
 end $$;

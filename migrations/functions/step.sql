@@ -1,6 +1,6 @@
 -- The dispatcher's round trip: record successes, apply what is pending, lease up to p_limit ready tasks of the lanes, most
--- urgent first, then first ready; one commit. Tasks come first; the last row, without an id, answers which successes were
--- taken and when to look again.
+-- urgent first, then first ready; one commit. Answers the tasks, which successes were taken (null: all), and when to look
+-- again, as one JSON value.
 --
 -- (p_from_priority[i], p_from_order[i]) says how far the dispatcher has claimed lane i already, so that the scan does not
 -- walk again over index entries of tasks that are gone but not vacuumed. What commits late, or is more urgent, lies before
@@ -12,13 +12,8 @@ create function millrace.step(
   p_holder int, p_ids bigint[], p_epochs int[], p_outputs jsonb[], p_unchanged bigint[],
   p_lanes int[], p_from_priority int[], p_from_order bigint[], p_limit int, p_idle boolean default null
 )
-returns table (
-  id bigint, epoch int, lane int, priority int, ready_order bigint, failures smallint, deaths smallint,
-  scope text, key text, creator bigint, payload jsonb,
-  accepted bigint[], is_alive boolean, has_effects boolean, due_seconds float8
-)
+returns json
 language plpgsql as $$
-#variable_conflict use_column
 declare
   v_accepted    bigint[] := '{}';
   v_claimable   int := 0;
@@ -26,11 +21,12 @@ declare
   v_is_alive    boolean;
   v_has_effects boolean;
   v_due         timestamptz;
+  v_tasks       json;
 begin
   if p_idle is not null then perform millrace.set_idle(p_holder, p_lanes, p_idle); end if;
   if cardinality(p_ids) > 0 then
-    select f.accepted, f.claimable into v_accepted, v_claimable
-    from millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged) f;
+    v_accepted := millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged);
+    if cardinality(v_accepted) > 0 then v_claimable := millrace.settle(v_accepted, 'succeeded'); end if;
   end if;
   select
     -- A dispatcher whose lease ran out may not know it yet.
@@ -48,7 +44,6 @@ begin
   end if;
   if p_limit > 0 and v_is_alive then
     if cardinality(p_lanes) = 1 then
-      return query
       with leased as (
         update millrace.live l
         set state = 'running', holder = p_holder, epoch = l.epoch + 1, started_at = clock_timestamp()
@@ -63,12 +58,12 @@ begin
         ))
         returning l.id, l.epoch, l.lane, l.priority, l.ready_order, l.failures, l.deaths
       )
-      select u.id, u.epoch, u.lane, u.priority, u.ready_order, u.failures, u.deaths, t.scope, t.key, t.creator, t.payload,
-        null::bigint[], null::boolean, null::boolean, null::float8
-      from leased u join millrace.task t on t.id = u.id
-      order by u.priority, u.ready_order;
+      select json_agg(json_build_array(
+          u.id::text, u.epoch, u.lane, u.priority, u.ready_order::text, u.failures, u.deaths, t.scope, t.key, t.creator::text, t.payload
+        ) order by u.priority, u.ready_order), count(*)
+      into v_tasks, v_claimed
+      from leased u join millrace.task t on t.id = u.id;
     else
-      return query
       with next as materialized (
         select r.tid
         from unnest(p_lanes, p_from_priority, p_from_order) m(lane, from_priority, from_order)
@@ -90,12 +85,12 @@ begin
         where l.ctid = any(array(select n.tid from next n))
         returning l.id, l.epoch, l.lane, l.priority, l.ready_order, l.failures, l.deaths
       )
-      select u.id, u.epoch, u.lane, u.priority, u.ready_order, u.failures, u.deaths, t.scope, t.key, t.creator, t.payload,
-        null::bigint[], null::boolean, null::boolean, null::float8
-      from leased u join millrace.task t on t.id = u.id
-      order by u.priority, u.ready_order;
+      select json_agg(json_build_array(
+          u.id::text, u.epoch, u.lane, u.priority, u.ready_order::text, u.failures, u.deaths, t.scope, t.key, t.creator::text, t.payload
+        ) order by u.priority, u.ready_order), count(*)
+      into v_tasks, v_claimed
+      from leased u join millrace.task t on t.id = u.id;
     end if;
-    get diagnostics v_claimed = row_count;
   end if;
   -- The caller took what it can. Others are woken only for what it had no room for, or does not know.
   if v_claimable > 0 and exists (
@@ -103,12 +98,13 @@ begin
   ) then
     perform pg_notify('millrace', '');
   end if;
-  id := null;
-  accepted := v_accepted;
-  is_alive := v_is_alive;
-  has_effects := v_has_effects;
-  due_seconds := extract(epoch from v_due - clock_timestamp());
-  return next;
+  return json_build_object(
+    'accepted', case when cardinality(v_accepted) < cardinality(p_ids) then to_json(v_accepted::text[]) end,
+    'is_alive', v_is_alive,
+    'has_effects', v_has_effects,
+    'due_seconds', extract(epoch from v_due - clock_timestamp()),
+    'tasks', v_tasks
+  );
 end $$;
 
 -- Moves delayed tasks whose time has come. Answers how many can be claimed.

@@ -1,47 +1,42 @@
 -- Takes p_counts[i] met requirements off p_dependents[i] and makes ready what has none left. Never waits: a dependent
 -- that someone else has locked gets an effect instead, which the next claim applies. Answers how many can be claimed.
---
--- Locking and counting are two statements: within one, the update would first be worked out, and held against the table's
--- constraint, from the row as it was before a change that committed meanwhile.
 create function millrace.unblock(p_dependents bigint[], p_counts int[]) returns int
 language plpgsql as $$
 declare
-  v_locked    bigint[];
-  v_counts    int[];
+  v_counted   bigint[];
   v_special   bigint[];
   v_claimable int;
 begin
-  select array_agg(s.id), array_agg(s.n) into v_locked, v_counts
-  from (
+  -- What is set depends on `l` alone, not on what was read when it was locked: the row may have changed in between, and
+  -- is then worked out again from its newest version.
+  with mine as materialized (
     select l.id, x.n
     from unnest(p_dependents, p_counts) x(id, n) join millrace.live l on l.id = x.id
     for no key update of l skip locked
-  ) s;
-  if cardinality(v_locked) is distinct from cardinality(p_dependents) then
+  ),
+  counted as (
+    update millrace.live l
+    set unmet       = l.unmet - mine.n,
+        state       = case when l.unmet = mine.n and l.state = 'waiting' and l.lane is not null and l.not_before is null
+            and l.gates is null and not l.supersedes then 'ready' else l.state end,
+        ready_order = case when l.unmet = mine.n and l.state = 'waiting' and l.lane is not null and l.not_before is null
+            and l.gates is null and not l.supersedes then nextval('millrace.ready_order') else l.ready_order end,
+        ready_at    = case when l.unmet = mine.n and l.state = 'waiting' and l.lane is not null and l.not_before is null
+            and l.gates is null and not l.supersedes then clock_timestamp() else l.ready_at end
+    from mine
+    where l.id = mine.id
+    returning l.id, l.state, l.unmet
+  )
+  select array_agg(c.id), count(*) filter (where c.state = 'ready'), array_agg(c.id) filter (where c.state = 'waiting' and c.unmet = 0)
+  into v_counted, v_claimable, v_special
+  from counted c;
+  if cardinality(v_counted) is distinct from cardinality(p_dependents) then
     insert into millrace.effect (kind, ref, n, stalled)
     select 'unblock', x.id, x.n, pg_current_xact_id()
     from unnest(p_dependents, p_counts) x(id, n)
-    where x.id in (select y from unnest(p_dependents) y except select y from unnest(v_locked) y)
+    where x.id in (select y from unnest(p_dependents) y except select y from unnest(v_counted) y)
       and (select l.id from millrace.live l where l.id = x.id) is not null;
   end if;
-  if v_locked is null then return 0; end if;
-
-  with counted as (
-    update millrace.live l
-    set unmet       = l.unmet - x.n,
-        state       = case when l.unmet = x.n and l.state = 'waiting' and l.lane is not null and l.not_before is null
-            and l.gates is null and not l.supersedes then 'ready' else l.state end,
-        ready_order = case when l.unmet = x.n and l.state = 'waiting' and l.lane is not null and l.not_before is null
-            and l.gates is null and not l.supersedes then nextval('millrace.ready_order') else l.ready_order end,
-        ready_at    = case when l.unmet = x.n and l.state = 'waiting' and l.lane is not null and l.not_before is null
-            and l.gates is null and not l.supersedes then clock_timestamp() else l.ready_at end
-    from unnest(v_locked, v_counts) x(id, n)
-    where l.id = x.id
-    returning l.id, l.state, l.unmet
-  )
-  select count(*) filter (where c.state = 'ready'), array_agg(c.id) filter (where c.state = 'waiting' and c.unmet = 0)
-  into v_claimable, v_special
-  from counted c;
   if v_special is not null then
     v_claimable := v_claimable + millrace.make_ready(v_special);
   end if;

@@ -19,6 +19,17 @@ begin
   where l.unmet <> coalesce(c.n, 0) + coalesce(f.n, 0);
 
   return query
+  select l.id, format('is %s with %s unmet requirements, dispatcher %s, gate %s', l.state, l.unmet, l.holder, l.gate)
+  from millrace.live l
+  where l.state not in ('waiting', 'delayed', 'ready', 'running', 'held')
+    or (l.state = 'running') <> (l.holder is not null)
+    or l.unmet < 0
+    or (l.unmet > 0 and l.state in ('ready', 'delayed'))
+    or (l.gate is not null and l.state <> 'ready')
+    or (l.state = 'delayed' and l.not_before is null)
+    or (l.cancel_cause is not null and l.state <> 'running');
+
+  return query
   select l.id, 'waits for nothing and is not moved on'
   from millrace.live l
   where l.state = 'waiting' and l.unmet = 0
@@ -61,7 +72,12 @@ begin
       group by held.gate
     ) h on h.gate = g.id
     left join (select x.ref, sum(x.n)::int as n from millrace.effect x where x.kind = 'gate' group by x.ref) f on f.ref = g.id
-  where g.used <> coalesce(h.n, 0) + coalesce(f.n, 0) or g.used > g.capacity;
+  where g.used <> coalesce(h.n, 0) + coalesce(f.n, 0);
+
+  return query
+  select null::bigint, format('gate %s lets in %s and %s are in: that passes when a limit was lowered just now', g.name, g.capacity, g.used)
+  from millrace.gate g
+  where g.used > g.capacity;
 
   return query
   select l.id, 'queues at a gate that has room'

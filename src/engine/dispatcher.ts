@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isConnectionLost, isRetryable, type Listener, type Pool, prepareWhereDirect } from '../db/index.ts'
 import { type Dispatcher, type DispatchOptions, type Settings, toSettings } from './dispatch-options.ts'
-import { beginSuspect, step } from './dispatchers.sql.ts'
+import { beginSuspect } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import type { Names } from './names.ts'
@@ -13,7 +13,8 @@ import { perform } from './perform.ts'
 import { reconcile, resolveRefused } from './reconcile.ts'
 import { Recovery } from './recovery.ts'
 import { Returns } from './returns.ts'
-import { type ClaimedRow, Run } from './run.ts'
+import { Run } from './run.ts'
+import { type ClaimedTask, type StepAnswer, step } from './step.ts'
 import { Unbegun } from './unbegun.ts'
 import type { AnyWorker } from './worker.ts'
 
@@ -34,6 +35,7 @@ const MOST_STEPS_AT_ONCE = 2
 const MOST_FINISHED_PER_STEP = 1000
 const STALE_QUEUE_MS = 1000
 const EFFECTS_POLL_MS = 10
+const UNSURE_POLL_MS = 5
 
 const isPassing = (error: Error) => isConnectionLost(error) || isRetryable(error)
 
@@ -54,6 +56,7 @@ export class DispatcherLoop implements Dispatcher {
   #stepsUnderWay = 0
   #claiming = 0
   #isDry = false
+  #mustLookFully = false
   #isIdleListed = false
   #isStopping = false
   #isOver = false
@@ -156,13 +159,14 @@ export class DispatcherLoop implements Dispatcher {
   async #step(room: number): Promise<void> {
     const holder = this.#lease.holder
     const finished = this.#finished.splice(0, MOST_FINISHED_PER_STEP)
-    const scan = this.#pace.scan(this.#lanes, this.#isDry)
+    const scan = this.#pace.scan(this.#lanes, this.#mustLookFully)
+    this.#mustLookFully = false
     const idle = this.#isDry && !this.#isIdleListed ? true : this.#isIdleListed && this.#pace.isSaturated ? false : null
     this.#stepsUnderWay += 1
     this.#claiming += Math.max(0, room)
     clearTimeout(this.#poll)
     try {
-      const rows = await step(this.#parts.control, {
+      const answer = await step(this.#parts.control, {
         holder,
         ids: finished.map((f) => f.run.id),
         epochs: finished.map((f) => f.run.epoch),
@@ -174,14 +178,13 @@ export class DispatcherLoop implements Dispatcher {
         limit: Math.max(0, room),
         idle,
       })
-      const answer = rows.pop() as (typeof rows)[number]
       this.#claiming -= Math.max(0, room)
       if (idle !== null) this.#isIdleListed = idle
-      this.#pace.stepped(rows, room, scan)
-      this.#settleFinished(finished, answer.accepted ?? [])
-      if (room > 0) this.#planNextLook(rows.length < room, answer)
-      this.#begin(rows as (ClaimedRow & { lane: number })[], holder)
-      if (answer.is_alive === false && holder === this.#lease.holder) void this.#lose()
+      this.#pace.stepped(answer.tasks, room, scan)
+      this.#settleFinished(finished, answer.accepted)
+      if (room > 0) this.#planNextLook(answer.tasks.length < room, scan.isFull, answer)
+      this.#begin(answer.tasks, holder)
+      if (!answer.isAlive && holder === this.#lease.holder) void this.#lose()
     } catch (error) {
       this.#claiming -= Math.max(0, room)
       this.#stepFailed(finished, error as Error)
@@ -191,17 +194,23 @@ export class DispatcherLoop implements Dispatcher {
     }
   }
 
-  #planNextLook(isDry: boolean, answer: { has_effects: boolean | null; due_seconds: number | null }): void {
+  #planNextLook(isDry: boolean, isCertain: boolean, { dueSeconds, hasEffects }: StepAnswer): void {
     this.#isDry = isDry
     if (!isDry) return
+    // Looked only behind the last claim: before going to sleep, look from the start, unless more work comes first.
+    if (!isCertain) {
+      this.#mustLookFully = true
+      this.#pollIn(this.#running.size > 0 ? UNSURE_POLL_MS : 0)
+      return
+    }
     // Not on the list of sleepers yet: get on it and look once more, so that no one adds a task in between unheard.
     if (!this.#isIdleListed) {
       this.#pace.restartPolling()
       this.#pollIn(0)
       return
     }
-    const dueMs = answer.due_seconds === null ? Number.POSITIVE_INFINITY : Math.max(1, answer.due_seconds * 1000 + 1)
-    const effectsMs = answer.has_effects ? EFFECTS_POLL_MS : Number.POSITIVE_INFINITY
+    const dueMs = dueSeconds === null ? Number.POSITIVE_INFINITY : Math.max(1, dueSeconds * 1000 + 1)
+    const effectsMs = hasEffects ? EFFECTS_POLL_MS : Number.POSITIVE_INFINITY
     this.#pollIn(Math.min(this.#pace.nextPollMs(this.#listener?.isConnected ?? false), dueMs, effectsMs))
   }
 
@@ -216,9 +225,9 @@ export class DispatcherLoop implements Dispatcher {
 
   // --- performing -----------------------------------------------------------------------------------------------
 
-  #begin(rows: readonly (ClaimedRow & { lane: number })[], holder: number): void {
-    if (rows.length === 0) return
-    for (const row of rows) this.#unbegun.push(new Run(this.#workerOfLane.get(row.lane) as AnyWorker, row, holder))
+  #begin(tasks: readonly ClaimedTask[], holder: number): void {
+    if (tasks.length === 0) return
+    for (const task of tasks) this.#unbegun.push(new Run(this.#workerOfLane.get(task.lane) as AnyWorker, task, holder))
     if (this.#isStopping || holder !== this.#lease.holder) this.#returns.give(this.#unbegun.takeAll())
     else this.#fill()
   }
@@ -362,7 +371,8 @@ export class DispatcherLoop implements Dispatcher {
   #settleIdle(): void {
     const inHand = this.#running.size + this.#unbegun.size + this.#finished.length
     const isQuiet = inHand + this.#stepsUnderWay + this.#unsettled === 0 && !this.#recovery.isUnderWay
-    if (!isQuiet || !(this.#isDry || this.#isStopping)) return
+    const isSure = this.#isDry && !this.#mustLookFully
+    if (!isQuiet || !(isSure || this.#isStopping)) return
     for (const resolve of this.#waiters.splice(0)) resolve()
   }
 

@@ -1,5 +1,5 @@
 // Statements of the dispatcher: lease, claim, heartbeat.
-import { array, bool, float8, int2, int4, int8, jsonb, many, nullable, one, run, text } from '../db/index.ts'
+import { array, bool, float8, int4, int8, jsonb, named, nullable, one, run, text } from '../db/index.ts'
 
 export const register = one('engine.register', { name: text, lease_seconds: float8, lanes: array(int4) }, { id: int4 })`
   select millrace.register(${'name'}, ${'lease_seconds'}, ${'lanes'}) as id
@@ -25,11 +25,8 @@ export const beginSuspect = one('engine.begin_suspect', { holder: int4, id: int8
   select millrace.begin_suspect(${'holder'}, ${'id'}, ${'epoch'}) as is_mine
 `
 
-/**
- * Records successes and claims again. The last row, without an id, answers for the call; the rows before it are the
- * claimed tasks, most urgent first.
- */
-export const step = many(
+/** Records successes and claims again. The answer is one JSON value: it is parsed far faster than rows are. */
+export const stepTasks = one(
   'engine.step',
   {
     holder: int4,
@@ -43,30 +40,12 @@ export const step = many(
     limit: int4,
     idle: nullable(bool),
   },
-  {
-    id: nullable(int8),
-    epoch: nullable(int4),
-    lane: nullable(int4),
-    priority: nullable(int4),
-    ready_order: nullable(int8),
-    failures: nullable(int2),
-    deaths: nullable(int2),
-    scope: nullable(text),
-    key: nullable(text),
-    creator: nullable(int8),
-    payload: nullable(jsonb),
-    accepted: nullable(array(int8)),
-    is_alive: nullable(bool),
-    has_effects: nullable(bool),
-    due_seconds: nullable(float8),
-  },
+  { answer: named<unknown>('json') },
 )`
-  select id, epoch, lane, priority, ready_order, failures, deaths, scope, key, creator, payload, accepted, is_alive,
-    has_effects, due_seconds
-  from millrace.step(
+  select millrace.step(
     ${'holder'}, ${'ids'}, ${'epochs'}, ${'outputs'}, ${'unchanged'}, ${'lanes'}, ${'from_priority'}, ${'from_order'},
     ${'limit'}, ${'idle'}
-  )
+  ) as answer
 `
 
 export const notify = run('engine.notify', { channel: text })`

@@ -1,12 +1,13 @@
 // A dispatcher without a loop: it claims and performs when it is told to. Everything else, from the claim to the
 // recorded outcome, goes the way of a running dispatcher.
-import { beginSuspect, register, step, unregister } from './dispatchers.sql.ts'
+import { beginSuspect, register, unregister } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
 import { type Millrace, type Parts, partsOf } from './millrace.ts'
 import { perform } from './perform.ts'
 import { readAttempts, readTask } from './reads.sql.ts'
 import { resolveRefused } from './reconcile.ts'
-import { type ClaimedRow, Run } from './run.ts'
+import { Run } from './run.ts'
+import { step } from './step.ts'
 import type { TaskId, TaskState } from './task.ts'
 import type { AnyWorker } from './worker.ts'
 
@@ -87,12 +88,9 @@ export class ManualDispatcher {
   /** Claims up to `limit` ready tasks, the most urgent first, after applying all consequences that are pending. */
   async claim(limit = 1): Promise<Run[]> {
     for (let look = 1; ; look += 1) {
-      const rows = await this.#step([], limit)
-      const answer = rows.pop()
-      if (rows.length === 0 && answer?.has_effects && look < MOST_LOOKS) continue
-      return rows.map(
-        (row) => new Run(this.#workerOfLane.get(row.lane as number) as AnyWorker, row as ClaimedRow, this.id),
-      )
+      const { tasks, hasEffects } = await this.#step([], limit)
+      if (tasks.length === 0 && hasEffects && look < MOST_LOOKS) continue
+      return tasks.map((task) => new Run(this.#workerOfLane.get(task.lane) as AnyWorker, task, this.id))
     }
   }
 
@@ -132,8 +130,8 @@ export class ManualDispatcher {
 
   async #recordSuccess(run: Run, success: Success): Promise<void> {
     for (;;) {
-      const rows = await this.#step([{ run, ...success }], 0)
-      if (rows.at(-1)?.accepted?.includes(run.id) || !(await this.#resolve(run))) return
+      const { accepted } = await this.#step([{ run, ...success }], 0)
+      if (accepted.includes(run.id) || !(await this.#resolve(run))) return
     }
   }
 

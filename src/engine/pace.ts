@@ -1,5 +1,5 @@
 // How much a dispatcher claims, from where, and how often it looks.
-type Claimed = { readonly lane: number | null; readonly priority: number | null; readonly ready_order: string | null }
+type Claimed = { readonly lane: number; readonly priority: number; readonly readyOrder: string }
 export type Scan = {
   readonly priorities: number[]
   readonly orders: string[]
@@ -66,10 +66,10 @@ export class Pace {
    * From where to look in each lane. Usually behind the last task claimed there; every so often from the start,
    * because what commits late or is more urgent lies before that mark.
    */
-  scan(lanes: readonly number[], isDry: boolean): Scan {
+  scan(lanes: readonly number[], mustBeFull: boolean): Scan {
     const now = performance.now()
-    const pause = Math.max(isDry ? 0 : FULL_SCAN_EVERY_MS, this.#fullScanMs * FULL_SCAN_SHARE)
-    const isFull = now - this.#fullScanAt >= pause
+    const pause = Math.max(FULL_SCAN_EVERY_MS, this.#fullScanMs * FULL_SCAN_SHARE)
+    const isFull = mustBeFull || now - this.#fullScanAt >= pause
     const marks = lanes.map((lane) => (isFull ? undefined : this.#marks.get(lane)))
     return {
       priorities: marks.map((mark) => mark?.priority ?? LOWEST_PRIORITY),
@@ -84,12 +84,12 @@ export class Pace {
     const ms = now - scan.begunAt
     if (scan.isFull) {
       this.#fullScanAt = now
-      this.#fullScanMs = Math.max(0, ms - 2 * this.#markedScanMs - 2)
+      this.#fullScanMs = Math.max(0, ms - 2 * this.#markedScanMs)
     } else {
       this.#markedScanMs = this.#markedScanMs * 0.9 + ms * 0.1
     }
     for (const row of claimed) {
-      this.#marks.set(row.lane as number, { priority: row.priority as number, order: row.ready_order as string })
+      this.#marks.set(row.lane, { priority: row.priority, order: row.readyOrder })
     }
     this.#isSaturated = room > 0 && claimed.length >= room
     if (claimed.length > 0) this.#polls = 0

@@ -3,11 +3,12 @@
 import { createPool, type Pool, transaction } from '../../src/db/index.ts'
 import { cancel, hold, release, rerun, retry, skip, succeed } from '../../src/engine/act.ts'
 import { type AddItem, add } from '../../src/engine/add.ts'
-import { beginSuspect, expire, step } from '../../src/engine/dispatchers.sql.ts'
+import { beginSuspect, expire } from '../../src/engine/dispatchers.sql.ts'
 import { AdvisoryError, PermanentError, TransientError } from '../../src/engine/index.ts'
 import { Names } from '../../src/engine/names.ts'
 import { recordCanceled, recordError, recordLater, recordSuccess, require } from '../../src/engine/record.ts'
 import { Run } from '../../src/engine/run.ts'
+import { step } from '../../src/engine/step.ts'
 import { laneIds, requeueTasks } from '../../src/engine/tasks.sql.ts'
 import { type AnyWorker, later, type Requirement } from '../../src/engine/worker.ts'
 import type { OutcomeName, VerbName } from './commands.ts'
@@ -94,13 +95,8 @@ export class Engine {
 
   async claim(slot: number, limit: number): Promise<Claimed[]> {
     const holder = this.holders[slot] as number
-    const rows = await this.step(slot, { limit })
-    const claimed = rows.slice(0, -1).map((row) => ({
-      id: row.id as string,
-      holder,
-      epoch: row.epoch as number,
-      deaths: row.deaths as number,
-    }))
+    const { tasks } = await this.step(slot, { limit })
+    const claimed = tasks.map(({ id, epoch, deaths }) => ({ id, holder, epoch, deaths }))
     for (const { id, epoch, deaths } of claimed) if (deaths > 0) await beginSuspect(this.pool, { holder, id, epoch })
     return claimed
   }
@@ -135,8 +131,8 @@ export class Engine {
     switch (name) {
       case 'finish':
       case 'unchanged': {
-        const rows = await this.step(0, { token, isUnchanged: name === 'unchanged' })
-        return rows[rows.length - 1]?.accepted?.includes(token.id) ?? false
+        const { accepted } = await this.step(0, { token, isUnchanged: name === 'unchanged' })
+        return accepted.includes(token.id)
       }
       case 'callback':
         return ran(() => recordSuccess(at, run, undefined, false))

@@ -4,9 +4,10 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { add as addTasks } from '../../src/engine/add.ts'
-import { expire, step } from '../../src/engine/dispatchers.sql.ts'
+import { expire } from '../../src/engine/dispatchers.sql.ts'
 import { MillraceError } from '../../src/engine/index.ts'
 import { require } from '../../src/engine/record.ts'
+import { step } from '../../src/engine/step.ts'
 import { failTasks, finishTask, holdLease, lockToFinish, requeueTasks } from '../../src/engine/tasks.sql.ts'
 import { add, type Command, command, type Required } from './commands.ts'
 import { byHand, Engine, MAX_DEATHS, type Token } from './engine.ts'
@@ -174,7 +175,7 @@ class Interleaving {
   async #claim(client: Client, slot: number, limit: number, finished?: Token): Promise<Token[]> {
     const holder = finished?.holder ?? (this.#engine.holders[slot] as number)
     const lanes = this.#engine.lanesOf(slot)
-    const rows = await step(client, {
+    const { tasks } = await step(client, {
       holder,
       ids: finished === undefined ? [] : [finished.id],
       epochs: finished === undefined ? [] : [finished.epoch],
@@ -186,7 +187,7 @@ class Interleaving {
       limit,
       idle: null,
     })
-    return rows.slice(0, -1).map((row) => ({ id: row.id as string, holder, epoch: row.epoch as number }))
+    return tasks.map(({ id, epoch }) => ({ id, holder, epoch }))
   }
 
   async #outcome(

@@ -1,9 +1,10 @@
 // Interleavings that once broke a promise, each step by step.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { add } from '../../src/engine/add.ts'
-import { register, step } from '../../src/engine/dispatchers.sql.ts'
+import { register } from '../../src/engine/dispatchers.sql.ts'
 import { Names } from '../../src/engine/names.ts'
 import { verify } from '../../src/engine/reads.sql.ts'
+import { step } from '../../src/engine/step.ts'
 import { cancelTasks, failTasks, holdTasks, laneIds, requireTasks, retryTasks } from '../../src/engine/tasks.sql.ts'
 import { database, type TestDatabase } from '../database.ts'
 import { type Session, sessions } from './session.ts'
@@ -39,19 +40,21 @@ afterAll(async () => {
 const record = { cause: null, actor: null }
 const one = async (client: Session['client'] | TestDatabase['pool'], options: object = {}): Promise<string> =>
   (await add(client, names, [{ worker: 'k', payload: {}, ...options }]))[0]?.id as string
-const claimAll = (limit = 100) =>
-  step(db.pool, {
-    holder,
-    ids: [],
-    epochs: [],
-    outputs: null,
-    unchanged: [],
-    lanes: [lane],
-    from_priority: [-100],
-    from_order: ['0'],
-    limit,
-    idle: null,
-  })
+const claimAll = async (limit = 100) =>
+  (
+    await step(db.pool, {
+      holder,
+      ids: [],
+      epochs: [],
+      outputs: null,
+      unchanged: [],
+      lanes: [lane],
+      from_priority: [-100],
+      from_order: ['0'],
+      limit,
+      idle: null,
+    })
+  ).tasks
 const finish = (id: string, epoch: number) =>
   step(db.pool, {
     holder,
