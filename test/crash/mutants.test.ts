@@ -15,7 +15,7 @@ type Mutant = {
 
 /** Noticed by one command after another. */
 const steps: Mutant[] = [
-  { title: 'a release that is not counted', in: 'unblock', replace: 'l.unmet - x.n', by: 'l.unmet' },
+  { title: 'a release that is not counted', in: 'unblock', replace: 'l.unmet - mine.n', by: 'l.unmet' },
   {
     title: 'any end counts as a failure',
     in: 'is_met',
@@ -96,7 +96,7 @@ const overlaps: Mutant[] = [
   {
     title: 'a release that is lost when its task is locked',
     in: 'unblock',
-    replace: 'if cardinality(v_locked) is distinct from cardinality(p_dependents) then',
+    replace: 'if cardinality(v_counted) is distinct from cardinality(p_dependents) then',
     by: 'if false then',
   },
   {
