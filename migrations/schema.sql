@@ -158,7 +158,6 @@ millrace.live with (autovacuum_analyze_scale_factor=0, autovacuum_analyze_thresh
   cancel_actor text
   held_by text
   constraint live_pkey PRIMARY KEY (id)
-  constraint live_shape CHECK (((state = ANY (ARRAY['waiting'::millrace.state, 'delayed'::millrace.state, 'ready'::millrace.state, 'running'::millrace.state, 'held'::millrace.state])) AND ((state = 'running'::millrace.state) = (holder IS NOT NULL)) AND (unmet >= 0) AND ((unmet = 0) OR (state = ANY (ARRAY['waiting'::millrace.state, 'running'::millrace.state, 'held'::millrace.state]))) AND ((gate IS NULL) OR (state = 'ready'::millrace.state))))
   CREATE INDEX live_canceling ON millrace.live USING btree (holder) WHERE (cancel_cause IS NOT NULL)
   CREATE INDEX live_due ON millrace.live USING btree (not_before) WHERE (state = 'delayed'::millrace.state)
   CREATE INDEX live_gated ON millrace.live USING btree (gate, priority, ready_order) WHERE ((state = 'ready'::millrace.state) AND (gate IS NOT NULL))
@@ -226,8 +225,8 @@ millrace.conclude(p_ids bigint[], p_state millrace.state, p_cause text, p_culpri
 millrace.doom(p_ids bigint[]) returns void plpgsql 93c97ba8131e
 millrace.expire(p_max_deaths integer DEFAULT 5) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f8f3579369c8
 millrace.fail(p_holder integer, p_ids bigint[], p_epochs integer[], p_state millrace.state, p_errors jsonb[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e9e907d5d17
-millrace.finish(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[] DEFAULT NULL::jsonb[], p_unchanged bigint[] DEFAULT NULL::bigint[], OUT accepted bigint[], OUT claimable integer) returns record plpgsql a7675457872b
-millrace.finish_leased(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], OUT accepted bigint[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan da74a16c1716
+millrace.finish(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[]) returns bigint[] plpgsql 906e06c5ad9a
+millrace.finish_leased(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], OUT accepted bigint[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 6758a44ebea5
 millrace.gate_ids(p_names text[], p_capacities integer[]) returns integer[] plpgsql 885ad3da54bb
 millrace.heartbeat(p_holder integer, OUT is_alive boolean, OUT canceling bigint[]) returns record plpgsql eafd4fe4e2cc
 millrace.hold(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 080f641f4446
@@ -256,11 +255,11 @@ millrace.settle(p_ids bigint[], p_state millrace.state) returns integer plpgsql 
 millrace.skip(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 690f9bcb6370
 millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 2226ca68e256
 millrace.spread_rerun(p_ids bigint[]) returns void sql 3e4ae1e202bd
-millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean) returns TABLE(id bigint, epoch integer, lane integer, priority integer, ready_order bigint, failures smallint, deaths smallint, scope text, key text, creator bigint, payload jsonb, accepted bigint[], is_alive boolean, has_effects boolean, due_seconds double precision) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 4241eecb8a41
+millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan a01235c85ffc
 millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f05771408944
 millrace.supersede(p_ids bigint[]) returns integer plpgsql 0ecdc3a6af16
-millrace.unblock(p_dependents bigint[], p_counts integer[]) returns integer plpgsql 858270128e3b
+millrace.unblock(p_dependents bigint[], p_counts integer[]) returns integer plpgsql efa1c6df16fb
 millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 77682bec9b4a
 millrace.unregister(p_holder integer) returns void plpgsql 855cc61f0f11
-millrace.verify() returns TABLE(task bigint, problem text) plpgsql b5f535aad1f3
+millrace.verify() returns TABLE(task bigint, problem text) plpgsql 6ec9b300196d
 millrace.wake() returns void plpgsql cf8aabd6fab8

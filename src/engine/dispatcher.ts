@@ -18,8 +18,6 @@ import { type ClaimedTask, type StepAnswer, step } from './step.ts'
 import { Unbegun } from './unbegun.ts'
 import type { AnyWorker } from './worker.ts'
 
-export type { Dispatcher }
-
 export type DispatcherParts = {
   /** For callbacks and whatever else takes its time. */
   readonly pool: Pool
@@ -334,8 +332,7 @@ export class DispatcherLoop implements Dispatcher {
         await sleep(250)
       }
     }
-    this.#isLosing = false
-    this.#isIdleListed = false
+    this.#isLosing = this.#isIdleListed = false
     this.#pace.forgetMarks()
     this.#wake()
   }
@@ -362,10 +359,13 @@ export class DispatcherLoop implements Dispatcher {
   // --- the end --------------------------------------------------------------------------------------------------
 
   idle(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiters.push(resolve)
-      this.#wake()
-    })
+    this.#isDry = false
+    return this.#untilQuiet()
+  }
+
+  #untilQuiet(): Promise<void> {
+    this.#schedule()
+    return new Promise((resolve) => this.#waiters.push(resolve))
   }
 
   #settleIdle(): void {
@@ -384,10 +384,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#recovery.close()
     this.#returns.give(this.#unbegun.takeAll())
     const graceMs = this.#options.stopSeconds * 1000
-    const quiet = new Promise<void>((resolve) => {
-      this.#waiters.push(resolve)
-      this.#schedule()
-    })
+    const quiet = this.#untilQuiet()
     const timers = [setTimeout(() => this.#abort('stopping'), graceMs)]
     const late = new Promise<void>((resolve) => timers.push(setTimeout(resolve, graceMs + 1000))) // a second to heed the signal
     await Promise.race([quiet, late])

@@ -1,7 +1,6 @@
 export type { ActOptions, RerunAllOptions } from './act.ts'
 export type { AddedTask, AddItem, AddOptions, ItemRef } from './add.ts'
-export type { DispatchOptions } from './dispatch-options.ts'
-export type { Dispatcher } from './dispatcher.ts'
+export type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 export {
   CycleRefused,
   InvalidOption,
