@@ -55,13 +55,16 @@ export class Millrace {
 
   readonly #pool: Pool
   readonly #databaseUrl: string
+  /** For names alone: callbacks may hold every connection of the pool while they ask for one. */
+  readonly #lookups: Pool
   readonly #names: Names
   readonly #dispatchers = new Set<DispatcherLoop>()
 
   constructor(pool: Pool, databaseUrl: string) {
     this.#pool = pool
     this.#databaseUrl = databaseUrl
-    this.#names = new Names(pool)
+    this.#lookups = createPool({ databaseUrl, max: 1, applicationName: 'millrace names' })
+    this.#names = new Names(this.#lookups)
   }
 
   /** Makes workers known by kind, so that tasks can be added by name without running them here. */
@@ -213,6 +216,6 @@ export class Millrace {
   /** Stops the dispatchers and closes the connections. */
   async close(): Promise<void> {
     await Promise.all([...this.#dispatchers].map((dispatcher) => dispatcher.stop()))
-    await this.#pool.end()
+    await Promise.all([this.#pool.end(), this.#lookups.end()])
   }
 }

@@ -28,6 +28,7 @@ const anything = {
 
 export class Engine {
   readonly #pools: Pool[]
+  readonly #lookups: Pool
   readonly #names: Names
   #lanes: number[] = []
   #turn = 0
@@ -36,7 +37,8 @@ export class Engine {
 
   constructor(databaseUrl: string, connections = 3) {
     this.#pools = Array.from({ length: connections }, () => createPool({ databaseUrl, max: 1 }))
-    this.#names = new Names(this.#pools[0] as Pool)
+    this.#lookups = createPool({ databaseUrl, max: 1 })
+    this.#names = new Names(this.#lookups)
     for (const kind of KINDS) this.#names.define(worker(kind))
   }
 
@@ -188,7 +190,7 @@ export class Engine {
   }
 
   async close(): Promise<void> {
-    for (const pool of this.#pools) await pool.end()
+    for (const pool of [...this.#pools, this.#lookups]) await pool.end()
   }
 }
 
