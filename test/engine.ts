@@ -10,6 +10,7 @@ import {
   type DispatchOptions,
   defineWorker,
   type Millrace,
+  type MillraceError,
   PermanentError,
   type Task,
   type TaskId,
@@ -156,4 +157,23 @@ export function useEngine(): TestEngine {
       return rows[0] as Record<string, number>
     },
   }
+}
+
+/** A class of refusals. */
+export type Refusal = new (...args: never[]) => MillraceError
+
+/** Sees to it that the call is refused with the class and leaves no row behind. */
+export async function expectRefusal(
+  engine: TestEngine,
+  call: () => Promise<unknown>,
+  of: Refusal,
+): Promise<MillraceError> {
+  const before = await engine.rows()
+  const error = await call().then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(of)
+  expect(await engine.rows()).toEqual(before)
+  return error as MillraceError
 }

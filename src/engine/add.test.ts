@@ -1,26 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { aWorker, useEngine } from '../../test/engine.ts'
+import { aWorker, expectRefusal, type Refusal, useEngine } from '../../test/engine.ts'
 import type { Client } from '../db/index.ts'
-import { KeyConflict, type MillraceError, TaskNotFound } from './errors.ts'
+import { KeyConflict, TaskNotFound } from './errors.ts'
 import { PermanentError } from './work-error.ts'
 import { type AnyWorker, later } from './worker.ts'
 
 const engine = useEngine()
 
-/** Sees to it that the call is refused with the class and leaves no row behind. */
-async function refuses(
-  call: () => Promise<unknown>,
-  of: new (...args: never[]) => MillraceError,
-): Promise<MillraceError> {
-  const before = await engine.rows()
-  const error = await call().then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  )
-  expect(error).toBeInstanceOf(of)
-  expect(await engine.rows()).toEqual(before)
-  return error as MillraceError
-}
+const refuses = (call: () => Promise<unknown>, of: Refusal) => expectRefusal(engine, call, of)
 
 test('a task without requirements is ready at once', async () => {
   const id = await engine.add(aWorker(), {}, { n: 1 })

@@ -1,26 +1,13 @@
 // What adding tasks refuses: each by a named class that says what and where, with nothing stored.
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { aWorker, useEngine } from '../../test/engine.ts'
-import { CycleRefused, InvalidOption, InvalidPayload, type MillraceError, TaskNotFound, UnknownKind } from './errors.ts'
+import { aWorker, expectRefusal, type Refusal, useEngine } from '../../test/engine.ts'
+import { CycleRefused, InvalidOption, InvalidPayload, TaskNotFound, UnknownKind } from './errors.ts'
 import { defineWorker } from './worker.ts'
 
 const engine = useEngine()
 
-/** Sees to it that the call is refused with the class and leaves no row behind. */
-async function refuses(
-  call: () => Promise<unknown>,
-  of: new (...args: never[]) => MillraceError,
-): Promise<MillraceError> {
-  const before = await engine.rows()
-  const error = await call().then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  )
-  expect(error).toBeInstanceOf(of)
-  expect(await engine.rows()).toEqual(before)
-  return error as MillraceError
-}
+const refuses = (call: () => Promise<unknown>, of: Refusal) => expectRefusal(engine, call, of)
 
 test('an unknown kind, naming it', async () => {
   const error = await refuses(() => engine.millrace.add('no.such', {}), UnknownKind)
