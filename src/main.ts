@@ -2,8 +2,8 @@
 // before it, and stop in the reverse order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
-import { adminToken, createSessions, createSignInLink, type SignInLink } from './access/index.ts'
-import type { Running } from './cli/index.ts'
+import { adminToken, createAuthenticate, createSessions, createSignInLink, type SignInLink } from './access/index.ts'
+import { type Running, version } from './cli/index.ts'
 import { type Config, withoutPassword } from './config/index.ts'
 import {
   type Database,
@@ -15,7 +15,8 @@ import {
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { createServer, requireTokenFor } from './http/index.ts'
+import { connect } from './engine/index.ts'
+import { addTasks, createServer, requireTokenFor } from './http/index.ts'
 import { Parts } from './parts.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
@@ -45,11 +46,19 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
   if (applied.length > 0) logger.info({ applied }, 'the schema is up to date')
   signal?.throwIfAborted()
 
+  const millrace = await connect({
+    databaseUrl: database.databaseUrl,
+    onError: (error) => logger.warn({ err: error }, 'a connection of the engine broke'),
+  })
+  parts.add('engine', () => millrace.close())
+  const sessions = createSessions()
   let link: SignInLink | undefined
   const server = createServer({
     logger,
-    adminToken: token,
-    sessions: createSessions(),
+    version: version(),
+    authenticate: createAuthenticate(token, sessions),
+    sessions,
+    resources: [(app) => addTasks(app, millrace)],
     redeem: (secret) => link?.redeem(secret) ?? false,
     readiness: () => readiness(database.pool),
   })

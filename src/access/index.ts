@@ -1,3 +1,5 @@
 export { type AdminToken, adminToken } from './admin-token.ts'
+export { createAuthenticate } from './authenticate.ts'
+export { type Authenticate, type Credentials, hasRole, type Identity, type Limit, type Role } from './identity.ts'
 export { createSessions, type Sessions } from './session.ts'
 export { createSignInLink, type SignInLink } from './sign-in-link.ts'

@@ -9,6 +9,7 @@ import { type PruneOptions, prune } from './prune.ts'
 import * as reading from './read.ts'
 import { verify } from './reads.sql.ts'
 import { require as requireTask } from './record.ts'
+import { resolveTask } from './resolve.ts'
 import { type Why, why } from './why.ts'
 import type { AnyWorker, PayloadInput, Requirement } from './worker.ts'
 
@@ -112,6 +113,11 @@ export class Millrace {
   /** Adds requirements to a task that has not started. */
   require(task: string, requires: readonly Requirement[], options: { client?: Db } = {}): Promise<void> {
     return requireTask((options.client as Pool | undefined) ?? this.#pool, task, requires)
+  }
+
+  /** The id of the task that a text names: its number, `My-Project@12:index`, or `scope/key`. Throws `TaskNotFound`. */
+  resolve(text: string): Promise<string> {
+    return resolveTask(this.#pool, text)
   }
 
   task(ref: reading.TaskRef): Promise<reading.Task> {

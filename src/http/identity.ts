@@ -1,20 +1,27 @@
-import type { FastifyRequest } from 'fastify'
-import type { AdminToken, Sessions } from '../access/index.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Authenticate, Identity } from '../access/index.ts'
 
 export const SESSION_COOKIE = 'millrace_session'
 
-export type Identity = { isAdmin(request: FastifyRequest): boolean }
-
-/** Tells who sends a request: by bearer token, or by the cookie of a signed-in browser. */
-export function createIdentity(adminToken: AdminToken, sessions: Sessions): Identity {
-  return {
-    isAdmin(request) {
-      const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-      if (bearer !== undefined) return adminToken.matches(bearer)
-      const cookie = cookieOf(request.headers.cookie ?? '', SESSION_COOKIE)
-      return cookie !== undefined && sessions.isOpen(cookie)
-    },
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who sends it; undefined until the route's door has been passed, or when nobody is known. */
+    identity: Identity | undefined
   }
+  interface FastifyInstance {
+    authenticate(request: FastifyRequest): Promise<Identity | undefined>
+  }
+}
+
+/** Teaches the server who sends a request: by bearer token, or by the cookie of a signed-in browser. */
+export function addIdentity(app: FastifyInstance, authenticate: Authenticate): void {
+  app.decorateRequest('identity')
+  app.decorate('authenticate', (request: FastifyRequest) => {
+    const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    if (bearer !== undefined) return authenticate({ bearer })
+    const session = cookieOf(request.headers.cookie ?? '', SESSION_COOKIE)
+    return session === undefined ? Promise.resolve(undefined) : authenticate({ session })
+  })
 }
 
 function cookieOf(header: string, name: string): string | undefined {

@@ -1,1 +1,2 @@
-export { createServer, type HttpServer, requireTokenFor, type ServerOptions } from './server.ts'
+export { createServer, type HttpServer, type Resource, requireTokenFor, type ServerOptions } from './server.ts'
+export { addTasks } from './tasks.ts'

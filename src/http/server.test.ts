@@ -6,13 +6,17 @@ import { problems } from './problems.ts'
 import { createServer, requireTokenFor } from './server.ts'
 
 const TOKEN = 'a-token-of-some-length'
+const ADMIN = { name: 'admin', role: 'admin', limit: null, via: 'token' } as const
 const fromElsewhere = { 'x-forwarded-for': '192.0.2.1' }
 
 function aServer(readiness: () => Promise<string | undefined> = async () => undefined) {
+  const sessions = createSessions()
   const server = createServer({
     logger: pino({ level: 'silent' }),
-    adminToken: { matches: (given) => given === TOKEN, file: undefined },
-    sessions: createSessions(),
+    version: '0.0.0',
+    authenticate: async ({ bearer, session }) =>
+      bearer === TOKEN || (session !== undefined && sessions.isOpen(session)) ? ADMIN : undefined,
+    sessions,
     redeem: (secret) => secret === 'open',
     readiness,
   })

@@ -1,21 +1,28 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { Registry } from 'prom-client'
-import type { AdminToken, Sessions } from '../access/index.ts'
+import type { Authenticate, Sessions } from '../access/index.ts'
 import { HostUnusable, OpenHostNeedsToken, PortInUse } from './errors.ts'
 import { addHealth, type Readiness } from './health.ts'
-import { createIdentity } from './identity.ts'
+import { addIdentity } from './identity.ts'
 import { isLoopback } from './loopback.ts'
 import { addMetrics } from './metrics.ts'
+import { addOpenApi } from './openapi.ts'
 import { answerError, answerProblem } from './problems.ts'
 import { addSignIn } from './sign-in.ts'
 
+/** Puts the routes of one resource onto the server. */
+export type Resource = (app: FastifyInstance) => void
+
 export type ServerOptions = {
   logger: FastifyBaseLogger
-  adminToken: AdminToken
+  authenticate: Authenticate
   sessions: Sessions
   redeem: (secret: string) => boolean
   readiness: Readiness
+  version: string
+  resources?: readonly Resource[]
   metrics?: Registry
 }
 
@@ -27,21 +34,38 @@ export type HttpServer = {
   drain(limitMs: number): Promise<void>
 }
 
+const BODY_LIMIT = 8 * 1024 * 1024
+const REQUEST_ID = /^[\w.-]{1,100}$/
+
 export function createServer(options: ServerOptions): HttpServer {
   const app: FastifyInstance = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: 4000 },
+    // A caller's own id goes on through all logs; one that could break a log line does not.
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id']
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+    },
     // Idle keep-alive connections would otherwise hold a stop up until they time out.
     forceCloseConnections: 'idle',
   })
   app.setErrorHandler(answerError)
   app.setNotFoundHandler((request, reply) => answerProblem(reply, 'not_found', `no ${request.method} ${request.url}`))
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
 
   let isDraining = false
   const readiness = async () => (isDraining ? 'the server is stopping' : options.readiness())
-  addMetrics(app, createIdentity(options.adminToken, options.sessions), options.metrics)
+  addIdentity(app, options.authenticate)
+  addOpenApi(app, options.version)
+  addMetrics(app, options.metrics)
   addHealth(app, readiness)
   addSignIn(app, options.sessions, options.redeem)
+  for (const add of options.resources ?? []) add(app)
 
   return {
     app,
