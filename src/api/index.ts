@@ -1,4 +1,5 @@
 import { about } from './about.ts'
+import { nodes, scheduler } from './nodes.ts'
 import { tasks } from './tasks.ts'
 
 export {
@@ -27,4 +28,4 @@ export {
 export { type Problem, problem } from './shapes.ts'
 
 /** Every route of the server, by resource and verb. */
-export const routes = { about, tasks }
+export const routes = { about, nodes, scheduler, tasks }
