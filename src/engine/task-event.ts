@@ -1,9 +1,8 @@
 import type { TaskId, TaskState } from './task.ts'
 
 /**
- * Where an event stands in the line of all events: the place of its transaction's part in the line, and its place in
- * that part, as `"1234.0"`. It stays the same for ever, and orders events: a subscriber that has seen one has seen all
- * before it.
+ * The number of an event in the line of all events, as a decimal string. It is given after the commit, without gaps, and
+ * never changes: a subscriber that has seen one has seen all before it. `0` stands before the first.
  */
 export type EventPosition = string
 
@@ -82,8 +81,8 @@ export type SubscribeOptions = {
 export type Subscription = {
   /** Everything up to here has been told, or does not meet the filter. */
   readonly position: EventPosition
-  /** Ends it. Resolves when `onEvents` runs no more. */
-  unsubscribe(): Promise<void>
+  /** Ends it: `onEvents` is not called again. */
+  unsubscribe(): void
 }
 
 /** What an application tells the subscribers, in a transaction of its own. */
