@@ -1,4 +1,4 @@
-export type { ActOptions, RerunAllOptions } from './act.ts'
+export type { ActOptions, EndOptions, RerunAllOptions } from './act.ts'
 export type { AddedTask, AddItem, AddOptions, ItemRef } from './add.ts'
 export type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 export {
