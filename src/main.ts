@@ -1,5 +1,8 @@
 // The composition root: the one place where the parts meet. They start in the order below, each on those
 // before it, and stop in the reverse order.
+import { createHash } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { type AccessControl, adminToken, createAccess, type Holder, signInUrl } from './access/index.ts'
@@ -16,9 +19,11 @@ import {
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { connect, type Millrace } from './engine/index.ts'
-import { addTasks, createServer, requireTokenFor } from './http/index.ts'
+import { connect, EventHub, type Millrace } from './engine/index.ts'
+import { addNodes, addTasks, createServer, requireTokenFor } from './http/index.ts'
+import { createNodes, createNodeWorkers, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
+import { createProcessRunner } from './runners/index.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
 
@@ -52,10 +57,14 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     onError: (error) => logger.warn({ err: error }, 'a connection of the engine broke'),
   })
   parts.add('engine', () => millrace.close())
+  const hub = new EventHub(database.pool)
+  parts.add('events', () => hub.close())
+  const nodes = createNodes({ pool: database.pool, millrace, hub })
+  parts.add('nodes', async () => nodes.close())
   const access = await createAccess({
     pool: database.pool,
     adminToken: token,
-    isLive: (holder) => isLive(millrace, holder),
+    isLive: (holder) => isLive({ millrace, nodes }, holder),
     auditDays: config.audit_days,
     onError: (error) => logger.warn({ err: error }, 'a write of the record did not work'),
   })
@@ -67,15 +76,78 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     rateLimit: config.rate_limit,
     trustProxy: config.trust_proxy,
     isAway: isConnectionLost,
-    resources: [(app) => addTasks(app, millrace)],
+    resources: [(app) => addTasks(app, millrace), (app) => addNodes(app, nodes)],
     readiness: () => readiness(database.pool),
   })
   parts.add('http', () => server.drain(config.drain_seconds * 1000))
   const url = await server.listen(config)
   signal?.throwIfAborted()
+  await startWork({ config, logger, parts, database, millrace, access, url })
   const signIn = token.file === undefined ? undefined : await firstLink(access, url)
   return { url, signInUrl: signIn, failed: database.lost, stop: () => parts.stop() }
 }
+
+type Work = {
+  readonly config: Config
+  readonly logger: Logger
+  readonly parts: Parts
+  readonly database: Database
+  readonly millrace: Millrace
+  readonly access: AccessControl
+  readonly url: string
+}
+
+const TOKEN_SECONDS = 30 * 86_400 // a token ends with its attempt; this is for the case that nobody learns of that
+
+/** Starts to perform tasks. */
+async function startWork({ config, logger, parts, database, millrace, access, url }: Work): Promise<void> {
+  const scratch = join(config.data, 'scratch')
+  await mkdir(scratch, { recursive: true, mode: 0o700 })
+  const runner = createProcessRunner()
+  parts.add('runner', () => runner.close())
+  const markerPrefix = `millrace-${installationOf(database.databaseUrl)}-`
+  const swept = await runner.sweepLeftovers(markerPrefix)
+  if (swept > 0) logger.warn({ swept }, 'ended processes that a server which is dead had left')
+  const work = createNodeWorkers({
+    pool: database.pool,
+    millrace,
+    runner,
+    scratch,
+    markerPrefix,
+    graceMs: config.grace_seconds * 1000,
+    url: () => reachable(url),
+    issueToken: ({ node, epoch }) =>
+      access.issueTaskToken({
+        limit: { to: 'node', name: node },
+        attempt: String(epoch),
+        ttlSeconds: TOKEN_SECONDS,
+      }),
+  })
+  const dispatcher = millrace.dispatch(work.workers, {
+    concurrency: config.concurrency,
+    stopSeconds: config.drain_seconds,
+    onError: (error) => logger.warn({ err: error }, 'the dispatcher met a fault'),
+  })
+  // What is given up when the time is over must have stored its output before the database goes.
+  parts.add('dispatcher', async () => {
+    await dispatcher.stop()
+    await runner.close()
+    await work.settled()
+  })
+  await dispatcher.started
+}
+
+/** Tells this installation's processes from those of another on the same host: servers on one database are one. */
+function installationOf(databaseUrl: string): string {
+  const { host, pathname, searchParams } = new URL(databaseUrl)
+  return createHash('sha256')
+    .update([host, pathname, searchParams.get('host')].join(' '))
+    .digest('hex')
+    .slice(0, 12)
+}
+
+/** The address under which a process on this host reaches the server. */
+const reachable = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 
 /** The link that a start prints: it signs the administrator in. */
 async function firstLink(access: AccessControl, url: string): Promise<string> {
@@ -84,7 +156,11 @@ async function firstLink(access: AccessControl, url: string): Promise<string> {
 }
 
 /** A task's token is good while the attempt that it was given to is under way. */
-async function isLive(millrace: Millrace, { limit, attempt }: Holder): Promise<boolean> {
+async function isLive(
+  { millrace, nodes }: { millrace: Millrace; nodes: Nodes },
+  { limit, attempt }: Holder,
+): Promise<boolean> {
+  if (limit.to === 'node') return nodes.isAttemptUnderWay(limit.name, attempt)
   if (limit.to !== 'task') return false
   const last = (await millrace.attempts(limit.name)).at(-1)
   return last?.outcome === null && String(last.number) === attempt

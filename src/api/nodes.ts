@@ -159,6 +159,7 @@ export const nodes = {
     access: viewer,
     params,
     answers: { 200: node },
+    isVersioned: true,
   }),
   change: route({
     method: 'PATCH',
@@ -208,10 +209,11 @@ export const nodes = {
         .regex(/^\d{1,15}$/, 'must be the `next` of the piece before')
         .optional(),
       ...pid,
-      limit: z.coerce.number().int().min(4).max(16_777_216).default(65_536).describe('bytes at most'),
+      limit: z.coerce.number().int().min(4).max(1_048_576).default(65_536).describe('bytes at most'),
       encoding: z.enum(['utf-8', 'base64']).default('utf-8'),
     }),
     answers: { 200: z.object({ key: z.string(), data: z.unknown(), pagination: pagination.optional() }) },
+    isVersioned: true,
   }),
   write: route({
     method: 'PUT',

@@ -87,7 +87,23 @@ export const settings = [
     expected: 'a whole number from 0 to 3600',
     parse: wholeNumber(3600),
     byDefault: '30',
-    sentence: 'How long a stop waits for requests under way before it cuts them off.',
+    sentence: 'How long a stop waits for requests and tasks under way before it cuts them off.',
+  },
+  {
+    name: 'concurrency',
+    flag: '--concurrency <number>',
+    expected: 'a whole number from 1 to 10000',
+    parse: (text) => (text === '0' ? undefined : wholeNumber(10_000)(text)),
+    byDefault: '8',
+    sentence: 'Tasks that this process performs at once.',
+  },
+  {
+    name: 'grace_seconds',
+    flag: '--grace-seconds <number>',
+    expected: 'a whole number from 0 to 3600',
+    parse: wholeNumber(3600),
+    byDefault: '10',
+    sentence: 'How long a command that is stopped has between the signals TERM and KILL.',
   },
   {
     name: 'rate_limit',
@@ -133,6 +149,8 @@ export type Config = {
   readonly admin_token?: string
   readonly migrate: 'auto' | 'never'
   readonly drain_seconds: number
+  readonly concurrency: number
+  readonly grace_seconds: number
   readonly rate_limit: number
   readonly trust_proxy?: string
   readonly audit_days: number

@@ -14,7 +14,10 @@ export {
   UnfinishedWork,
   UnknownKind,
 } from './errors.ts'
+export { EventHub } from './event-hub.ts'
 export { type ConnectOptions, connect, Millrace } from './millrace.ts'
+export { publish } from './outbox.ts'
+export { isStorable } from './output.ts'
 export type { PruneOptions } from './prune.ts'
 export type { Attempt, HistoryEntry, Neighbour, Task, TaskRef } from './read.ts'
 export { type StopReason, WorkStopped } from './run.ts'

@@ -1,2 +1,3 @@
+export { addNodes } from './nodes.ts'
 export { createServer, type HttpServer, type Resource, requireTokenFor, type ServerOptions } from './server.ts'
 export { addTasks } from './tasks.ts'

@@ -1,15 +1,21 @@
 // Statements of the data of nodes.
-import { array, bool, int4, int8, jsonb, many, maybe, named, nullable, one, run, text } from '../db/index.ts'
+import { array, bool, bytea, int4, int8, jsonb, many, maybe, nullable, one, run, text } from '../db/index.ts'
 
-const bytea = named<Buffer>('bytea')
-
-/** Values that are larger than `most` bytes are null. */
-export const readData = many('nodes.read_data', { node: int8, most: int4 }, { key: text, value: nullable(jsonb) })`
-  select key,
-    case when pg_column_size(value) <= ${'most'}::int and octet_length(value::text) <= ${'most'}::int then value end as value
-  from millrace.node_data
-  where node = ${'node'}
-  order by key
+/** Values that are larger than `most` bytes are left out. */
+export const readData = many(
+  'nodes.read_data',
+  { node: int8, most: int4 },
+  { key: text, is_large: bool, value: nullable(jsonb) },
+)`
+  select key, is_large, case when not is_large then value end as value
+  from (
+    select key, value,
+      -- The size as it is stored spares unpacking what is large in any case.
+      pg_column_size(value) > ${'most'}::int or octet_length(value::text) > ${'most'}::int as is_large
+    from millrace.node_data
+    where node = ${'node'}
+  ) measured
+  order by key collate "C"
 `
 
 export const readKeys = many('nodes.read_keys', { node: int8, after: text, limit: int4 }, { key: text })`
@@ -50,11 +56,7 @@ export const setValue = one('nodes.set_value', { node: int8, key: text, value: j
 `
 
 /** What stood from byte `start` on is replaced by the text. */
-export const spliceText = one(
-  'nodes.splice_text',
-  { node: int8, key: text, start: int4, text },
-  { version: int8 },
-)`
+export const spliceText = one('nodes.splice_text', { node: int8, key: text, start: int4, text }, { version: int8 })`
   update millrace.node_data
   set value   = to_jsonb(convert_from(
         substring(convert_to(value #>> '{}', 'UTF8') from 1 for ${'start'}::int) || convert_to(${'text'}, 'UTF8'), 'UTF8'

@@ -5,7 +5,7 @@ export type Flaw = { readonly pointer: string; readonly message: string }
 
 /** What was given for nodes or their data cannot be meant. `errors` say where. */
 export class InvalidNode extends Error {
-  readonly code = 'invalid_node'
+  readonly code = 'invalid'
   readonly errors: readonly Flaw[]
   constructor(errors: readonly Flaw[]) {
     const [first] = errors
@@ -40,7 +40,7 @@ export class NodeStateRefused extends Error {
 }
 
 export class NodesRunning extends Error {
-  readonly code = 'nodes_running'
+  readonly code = 'node_state_refused'
   readonly remedy = 'wait for their end, or kill them first'
   constructor(node: NodeId, running: readonly NodeId[]) {
     super(`node ${node} cannot be removed while these run: ${some(running)}`)
@@ -67,13 +67,13 @@ export class NodeCycle extends Error {
 
 /** The value, or the list, that a pid names is not there any more. */
 export class PidGone extends Error {
-  readonly code = 'pid_gone'
+  readonly code = 'gone'
   readonly remedy = 'begin again, without start and pid'
 }
 
 /** The key has a value already. */
 export class ValueThere extends Error {
-  readonly code = 'value_there'
+  readonly code = 'precondition_failed'
   constructor(node: NodeId, key: string) {
     super(`node ${node} has a value under the key "${key}" already`)
   }
@@ -81,7 +81,7 @@ export class ValueThere extends Error {
 
 /** It was changed since the caller has read it. */
 export class VersionChanged extends Error {
-  readonly code = 'version_changed'
+  readonly code = 'precondition_failed'
   readonly remedy = 'read it again, and send the ETag of what you read'
   constructor(what: string, expected: string) {
     super(`${what} was changed since version ${expected}`)
@@ -90,7 +90,7 @@ export class VersionChanged extends Error {
 
 /** The value would grow beyond what is kept. */
 export class ValueTooLarge extends Error {
-  readonly code = 'value_too_large'
+  readonly code = 'too_large'
   constructor(key: string, most: number) {
     super(`the value of "${key}" would be larger than ${most} bytes`)
   }
@@ -98,7 +98,7 @@ export class ValueTooLarge extends Error {
 
 /** A token that is limited to one node asked for something else. */
 export class OutOfReach extends Error {
-  readonly code = 'out_of_reach'
+  readonly code = 'forbidden'
   constructor(limit: NodeId, what: string) {
     super(`the token of node ${limit} reaches its parent, itself and what is below it, and not ${what}`)
   }

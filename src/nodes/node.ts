@@ -25,8 +25,13 @@ export type Metadata = {
   readonly startedAt: Date | null
   readonly finishedAt: Date | null
   readonly task: string
-  readonly version: number
 }
+
+const LAST = 2n ** 63n - 1n
+/** The largest id there can be, for what is asked for beyond. */
+export const LAST_ID: NodeId = String(LAST)
+/** Those of the ids that the database can have given. */
+export const possible = (ids: readonly NodeId[]): NodeId[] => ids.filter((id) => BigInt(id) <= LAST)
 
 /** The scope of the tasks of all nodes; the key is the node's id. */
 export const SCOPE = 'node'
@@ -55,7 +60,6 @@ type MetadataRow = {
   readonly started_at: Date | null
   readonly finished_at: Date | null
   readonly task: string
-  readonly version: number
 }
 
 export function toMetadata(row: MetadataRow): Metadata {
@@ -70,6 +74,5 @@ export function toMetadata(row: MetadataRow): Metadata {
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     task: row.task,
-    version: row.version,
   }
 }

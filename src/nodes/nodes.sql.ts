@@ -64,7 +64,6 @@ export const listNodes = many('nodes.list', listing, metadata)`
   limit ${'limit'}::int
 `
 
-
 export const listChildren = many('nodes.list_children', { ...listing, parent: int8 }, metadata)`
   select id, parent, task, version, type, run_if, branch, created_at, state, started_at, finished_at
   from millrace.node_now
@@ -97,10 +96,6 @@ export const listUnfinished = many('nodes.list_unfinished', listing, metadata)`
     and state = any(${'states'})
   order by id
   limit ${'limit'}::int
-`
-
-export const hasNodesAfter = one('nodes.has_after', { id: int8 }, { is_so: bool })`
-  select exists (select 1 from millrace.node where id > ${'id'}) as is_so
 `
 
 /** `values[i]` is the data of `data_nodes[i]` under `keys[i]`. */
@@ -164,7 +159,7 @@ export const deleteNodes = run('nodes.delete', { ids: array(int8) })`
 export const findBelow = many('nodes.find_below', { ids: array(int8), above: int8 }, { id: int8 })`
   with recursive walk (id, at) as (
     select asked.id, asked.id from unnest(${'ids'}::bigint[]) asked(id)
-    union all
+    union
     select walk.id, node.parent
     from walk join millrace.node on node.id = walk.at
     where node.parent is not null and walk.at <> ${'above'}
@@ -177,6 +172,15 @@ export const findUnchosen = many('nodes.find_unchosen', { parent: int8, chosen: 
   select node.task
   from millrace.node join millrace.live on live.id = node.task
   where node.parent = ${'parent'} and coalesce(node.branch, 'then') <> ${'chosen'}
+`
+
+/** Whether this attempt of the node's task is under way. */
+export const isUnderWay = one('nodes.is_under_way', { id: int8, epoch: int4 }, { is_so: bool })`
+  select exists (
+    select 1
+    from millrace.node join millrace.live on live.id = node.task
+    where node.id = ${'id'} and live.epoch = ${'epoch'} and live.state = 'running'
+  ) as is_so
 `
 
 /**
@@ -193,10 +197,11 @@ export const beginWork = many(
     task: int8,
     id: int8,
     type: text,
-    data: nullable(jsonb),
     earlier: nullable(text),
     earlier_epoch: nullable(int4),
-    begun_seconds: nullable(float8),
+    begun_seconds: float8,
+    now: timestamptz,
+    data: nullable(jsonb),
   },
 )`
   with mine as (
@@ -220,7 +225,7 @@ export const beginWork = many(
     returning node.id, node.type, node.begun_at
   )
   select mine.task, mine.id, begun.type, mine.earlier, mine.earlier_epoch,
-    extract(epoch from clock_timestamp() - begun.begun_at)::float8 as begun_seconds,
+    extract(epoch from clock_timestamp() - begun.begun_at)::float8 as begun_seconds, clock_timestamp() as now,
     (
       select jsonb_object_agg(node_data.key, node_data.value)
       from millrace.node_data

@@ -57,7 +57,7 @@ const known = {
   timeout: positive,
   umask: z
     .string()
-    .regex(/^[0-7]{3,4}$/, 'must be a text of octal digits, like "022"')
+    .regex(/^0?[0-7]{3}$/, 'must be a text of octal digits, like "022"')
     .transform((given) => Number.parseInt(given, 8)),
   limits: z.strictObject({
     memory: bytes.optional(),

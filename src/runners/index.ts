@@ -1,3 +1,4 @@
+export { createKeeperRunner as createProcessRunner } from './process.ts'
 export {
   type AdoptingRunner,
   type CommandLimits,

@@ -67,7 +67,8 @@ function freeze(isMeant: (marked: Marked) => boolean): number[] {
 function find(isMeant: (marked: Marked) => boolean): number[] {
   const parents = readParents()
   const own = new Set<number>()
-  for (let pid: number | undefined = process.pid; pid !== undefined && !own.has(pid); pid = parents.get(pid)) own.add(pid)
+  for (let pid: number | undefined = process.pid; pid !== undefined && !own.has(pid); pid = parents.get(pid))
+    own.add(pid)
   const below = new Map<number, number[]>()
   for (const [pid, parent] of parents) below.set(parent, [...(below.get(parent) ?? []), pid])
   const found = new Set<number>()
@@ -142,6 +143,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
 function removeFolders(): void {
   for (const name of readdirSync(tmpdir())) {
     const runnerId = /^millrace-(\d+\.\d+\.\d+)-\w{6}$/.exec(name)?.[1]
-    if (runnerId !== undefined && !isRunnerAlive(runnerId)) rmSync(join(tmpdir(), name), { recursive: true, force: true })
+    if (runnerId !== undefined && !isRunnerAlive(runnerId))
+      rmSync(join(tmpdir(), name), { recursive: true, force: true })
   }
 }
