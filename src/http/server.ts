@@ -68,7 +68,7 @@ export function createServer(options: ServerOptions): HttpServer {
     forceCloseConnections: 'idle',
     // What arrives while the server stops is answered by `addDrain`, as a problem like any other.
     return503OnClosing: false,
-    frameworkErrors: answerError,
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: answerBrokenRequest,
   })
   app.setErrorHandler(answerError)
@@ -92,7 +92,7 @@ export function createServer(options: ServerOptions): HttpServer {
   addAudit(app)
   for (const add of options.resources ?? []) add(app)
 
-  return { app, listen: (address) => listen(app, address), drain: drain.drain }
+  return { app, listen: (address) => listen(app, address), drain: (limitMs) => drain.drain(limitMs) }
 }
 
 async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<string> {
