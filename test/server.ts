@@ -40,7 +40,7 @@ export type TestServer = AsyncDisposable & {
 export async function aServer(settings: Partial<Config> & { on?: TestDatabase } = {}): Promise<TestServer> {
   const { on, ...given } = settings
   const own = on ?? (await database())
-  const { path: data } = await scratch()
+  const data = given.data ?? (await scratch()).path
   const running = await serve({
     host: '127.0.0.1',
     port: 0,

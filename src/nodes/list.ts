@@ -20,6 +20,7 @@ const ALIVE: ReadonlySet<NodeState> = new Set(['incipient', 'running', 'killing'
 export async function listNodes(db: Db, options: ListOptions): Promise<NodePage> {
   const { types = null, states = null, parent, limit } = options
   const [after = LAST_ID] = possible([options.after ?? '0'])
+  if (parent != null && possible([parent]).length === 0) return { nodes: [], hasMore: false }
   const asked = { types, states, after, limit: limit + 1 }
   const rows = await (parent === null
     ? listTop(db, asked)

@@ -43,15 +43,16 @@ async function performSleep({ spec, seconds }: Begun): Promise<Success | Later> 
 
 /** One look. A place is taken up only while looking. */
 async function performCondition(at: Workshop, attempt: Attempt, work: Begun): Promise<Success | Later> {
-  const { spec, seconds } = work
-  const leftSeconds = spec.timeout === undefined ? Number.POSITIVE_INFINITY : spec.timeout - seconds
-  const look = await lookOnce(at, attempt, work, leftSeconds)
+  const { timeout } = work.spec
+  const begun = performance.now()
+  const leftSeconds = () =>
+    timeout === undefined ? Number.POSITIVE_INFINITY : timeout - work.seconds - (performance.now() - begun) / 1000
+  const look = await lookOnce(at, attempt, work, leftSeconds())
   if (look.isMet) return { result: look.result }
-  if (leftSeconds <= 0) {
-    const error = `timed out: the condition did not come true within ${spec.timeout} s`
-    throw new NodeFailure(error, { result: look.result, error })
-  }
-  return later({ delaySeconds: Math.max(0.001, Math.min(look.nextSeconds, leftSeconds)) })
+  const left = leftSeconds()
+  if (left > 0) return later({ delaySeconds: Math.max(0.001, Math.min(look.nextSeconds, left)) })
+  const error = `timed out: the condition did not come true within ${timeout} s`
+  throw new NodeFailure(error, { result: look.result, error })
 }
 
 type Look = { readonly isMet: boolean; readonly result: number | null; readonly nextSeconds: number }
@@ -70,8 +71,8 @@ async function lookOnce(at: Workshop, attempt: Attempt, work: Begun, leftSeconds
     )
     return { isMet: isThere, result: null, nextSeconds }
   }
-  const isBounded = Number.isFinite(leftSeconds) && leftSeconds > 0
-  const ending = await runCommand(at, attempt, work, isBounded ? leftSeconds : undefined)
+  if (leftSeconds <= 0) return { isMet: false, result: null, nextSeconds }
+  const ending = await runCommand(at, attempt, work, Number.isFinite(leftSeconds) ? leftSeconds : undefined)
   if (ending.type === 'spawn_failed' || ending.type === 'lost') throw toFailure(ending)
   const result = ending.type === 'exited' ? ending.code : null
   return { isMet: result === 0, result, nextSeconds }

@@ -6,11 +6,13 @@ import type { NodeType } from './node.ts'
 const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 } as const
 const MOST_SECONDS = 10 * 365 * UNITS.d
 
+const A_DURATION = 'must be a number of seconds, or a text like "30s", "5m", "2h" or "1d"'
+const A_SIZE = 'must be a number of bytes, or a text like "512m" or "2g"'
+const A_MOUNT = 'must be {"source", "target", "read_only"} or a text like "/host/path:/inside:ro"'
+
 /** Seconds, as a number or as `30s`, `5m`, `2h`, `1d`. */
 const duration = z
-  .union([z.number(), z.string().regex(/^\d{1,9}(\.\d{1,3})?[smhd]$/)], {
-    error: 'must be a number of seconds, or a text like "30s", "5m", "2h" or "1d"',
-  })
+  .union([z.number(), z.string().regex(/^\d{1,9}(\.\d{1,3})?[smhd]$/, A_DURATION)], { error: A_DURATION })
   .transform((given) =>
     typeof given === 'number' ? given : Number(given.slice(0, -1)) * UNITS[given.slice(-1) as keyof typeof UNITS],
   )
@@ -19,9 +21,7 @@ const positive = duration.refine((seconds) => seconds > 0, 'must be more than 0'
 
 const SIZES = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 } as const
 const bytes = z
-  .union([z.number(), z.string().regex(/^\d{1,9}[kmg]?$/)], {
-    error: 'must be a number of bytes, or a text like "512m" or "2g"',
-  })
+  .union([z.number(), z.string().regex(/^\d{1,9}[kmg]?$/, A_SIZE)], { error: A_SIZE })
   .transform((given) =>
     typeof given === 'number'
       ? given
@@ -38,13 +38,13 @@ const mount = z.union(
     z.strictObject({ source: absolute, target: absolute, read_only: z.boolean().optional() }),
     z
       .string()
-      .regex(/^\/[^:]*:\/[^:]*(:ro)?$/)
+      .regex(/^\/[^:]*:\/[^:]*(:ro)?$/, A_MOUNT)
       .transform((given) => {
         const [source = '', target = '', mode] = given.split(':')
         return { source, target, read_only: mode === 'ro' }
       }),
   ],
-  { error: 'must be {"source", "target", "read_only"} or a text like "/host/path:/inside:ro"' },
+  { error: A_MOUNT },
 )
 
 const known = {

@@ -28,6 +28,11 @@ export class NodeWatch {
     this.#hub = hub
   }
 
+  /** How many wait just now. */
+  get size(): number {
+    return this.#hearers.size
+  }
+
   /** Once this resolves, `hear` is told of everything that commits later. Answers the function that ends it. */
   async join(hear: Hear): Promise<() => void> {
     clearTimeout(this.#lingering)
