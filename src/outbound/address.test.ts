@@ -16,7 +16,18 @@ describe('an address is inside the house when it is', () => {
     ['where clouds keep services', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254'],
     ['multicast or broadcast', '224.0.0.1', '239.255.255.255', '255.255.255.255', 'ff02::1'],
     ['for documentation or measurements', '192.0.2.1', '198.18.0.1', '198.51.100.1', '203.0.113.1', '2001:db8::1'],
-    ['reserved', '240.0.0.1', '192.88.99.1', '2001::1', '2001:20::1', '3fff::1', 'fec0::1', '100::1', '5f00::1', '4000::1'],
+    [
+      'reserved',
+      '240.0.0.1',
+      '192.88.99.1',
+      '2001::1',
+      '2001:20::1',
+      '3fff::1',
+      'fec0::1',
+      '100::1',
+      '5f00::1',
+      '4000::1',
+    ],
     ['an IPv4 address in disguise', '::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:a9fe:a9fe', '::ffff:10.0.0.1'],
     ['an IPv4 address behind a translator', '64:ff9b::127.0.0.1', '64:ff9b::a00:1', '2002:7f00:1::', '2002:a00:1::1'],
     ['of a translator’s own range', '64:ff9b:1::1', '::127.0.0.1', '::7f00:1', '::ffff:0:127.0.0.1'],
@@ -46,7 +57,17 @@ test('an address that everybody can reach is outside', () => {
 })
 
 test('what is not an address is none', () => {
-  for (const text of ['', 'localhost', '127.1', '0x7f000001', '0177.0.0.1', '2130706433', '1.2.3.4.5', ':::1', '1::2::3'])
+  for (const text of [
+    '',
+    'localhost',
+    '127.1',
+    '0x7f000001',
+    '0177.0.0.1',
+    '2130706433',
+    '1.2.3.4.5',
+    ':::1',
+    '1::2::3',
+  ])
     expect(toAddress(text), text).toBeUndefined()
 })
 

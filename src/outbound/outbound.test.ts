@@ -1,22 +1,7 @@
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Answer, aReceiver } from '../../test/receiver.ts'
 import { createOutbound, type OutboundOptions } from './outbound.ts'
-
-/** A receiver on this machine; answers its port and what it was asked for. */
-async function aReceiver(listener: RequestListener, host = '127.0.0.1') {
-  const asked: string[] = []
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`)
-    listener(request, response)
-  })
-  await new Promise<void>((resolve) => server.listen(0, host, resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { asked, server, port: (server.address() as AddressInfo).port }
-}
 
 function anOutbound(options?: OutboundOptions) {
   const outbound = createOutbound(options)
@@ -24,7 +9,9 @@ function anOutbound(options?: OutboundOptions) {
   return outbound
 }
 
-const ok: RequestListener = (_, response) => response.end('ok')
+const ok: Answer = (response) => response.end('ok')
+const pathsOf = (received: readonly { method: string; path: string }[]) =>
+  received.map(({ method, path }) => `${method} ${path}`)
 
 describe('the guard', () => {
   test('refuses every way to write an address of this machine', async () => {
@@ -57,12 +44,19 @@ describe('the guard', () => {
       const sent = outbound.send(`http://${host}:${receiver.port}/`, {}, 100)
       await expect(sent, host).rejects.toMatchObject({ code: 'address_refused' })
     }
-    expect(receiver.asked).toEqual([])
+    expect(receiver.received).toEqual([])
   })
 
   test('refuses other inner addresses before anything is sent', async () => {
     const outbound = anOutbound()
-    for (const host of ['10.0.0.1', '192.168.0.1', '169.254.169.254', '100.100.100.200', '[fd00:ec2::254]', '[fe80::1]'])
+    for (const host of [
+      '10.0.0.1',
+      '192.168.0.1',
+      '169.254.169.254',
+      '100.100.100.200',
+      '[fd00:ec2::254]',
+      '[fe80::1]',
+    ])
       await expect(outbound.send(`http://${host}/`, {}, 100), host).rejects.toMatchObject({
         code: 'address_refused',
         remedy: expect.stringContaining('outbound_allow'),
@@ -91,11 +85,11 @@ describe('the guard', () => {
       code: 'address_refused',
       message: 'example.org is refused: it resolves to 127.0.0.1, a loopback address',
     })
-    expect(receiver.asked).toEqual([])
+    expect(receiver.received).toEqual([])
   })
 
   test('connects to the address it has judged, not to what the name resolves to a moment later', async () => {
-    const good = await aReceiver((_, response) => response.end('the judged one'), '127.0.0.2')
+    const good = await aReceiver((response) => response.end('the judged one'), '127.0.0.2')
     const bad = createServer((_, response) => response.end('the other one'))
     await new Promise<void>((resolve) => bad.listen(good.port, '127.0.0.1', resolve))
     onTestFinished(() => {
@@ -119,7 +113,8 @@ describe('the guard', () => {
     const receiver = await aReceiver(ok, '127.0.0.2')
     const outbound = anOutbound({
       allow: ['127.0.0.2/32'],
-      resolve: async () => ['10.1.1.1', '127.0.0.2', '::1'].map((address) => ({ address, family: address === '::1' ? 6 : 4 })),
+      resolve: async () =>
+        ['10.1.1.1', '127.0.0.2', '::1'].map((address) => ({ address, family: address === '::1' ? 6 : 4 })),
     })
     expect((await outbound.send(`http://example.org:${receiver.port}/`, {}, 100)).status).toBe(200)
   })
@@ -139,7 +134,10 @@ describe('the guard', () => {
   })
 
   test('allows no more than what is named', async () => {
-    const outbound = anOutbound({ allow: ['*.internal', 'inner'], resolve: async () => [{ address: '10.0.0.1', family: 4 }] })
+    const outbound = anOutbound({
+      allow: ['*.internal', 'inner'],
+      resolve: async () => [{ address: '10.0.0.1', family: 4 }],
+    })
     for (const host of ['internal', 'notinternal', 'inner.example', 'sub.inner', 'hooks.internal.example'])
       await expect(outbound.send(`http://${host}/`, {}, 100), host).rejects.toMatchObject({ code: 'address_refused' })
   })
@@ -149,11 +147,8 @@ describe('a request', () => {
   const allow = ['127.0.0.1']
 
   test('carries method, headers and body, and no more of the answer is read than asked for', async () => {
-    let body = ''
-    const receiver = await aReceiver(async (request, response) => {
-      for await (const piece of request) body += piece
-      response.setHeader('x-kind', String(request.headers['x-kind']))
-      response.writeHead(418)
+    const receiver = await aReceiver((response, { headers }) => {
+      response.writeHead(418, { 'x-kind': String(headers['x-kind']) })
       // Without end: the client must not wait for it.
       const more = () => {
         while (response.write('x'.repeat(10_000)));
@@ -166,22 +161,21 @@ describe('a request', () => {
       { method: 'POST', headers: { 'x-kind': 'test' }, body: 'whole' },
       1000,
     )
-    expect(receiver.asked).toEqual(['POST /here?a=1'])
-    expect(body).toBe('whole')
+    expect(receiver.received).toMatchObject([{ method: 'POST', path: '/here?a=1', body: 'whole' }])
     expect(answer).toMatchObject({ status: 418, headers: { 'x-kind': 'test' } })
     expect(answer.body.toString()).toBe('x'.repeat(1000))
   })
 
   test('does not follow a redirect', async () => {
-    const receiver = await aReceiver((_, response) => response.writeHead(302, { location: '/elsewhere' }).end())
+    const receiver = await aReceiver((response) => response.writeHead(302, { location: '/elsewhere' }).end())
     const answer = await anOutbound({ allow }).send(`http://127.0.0.1:${receiver.port}/`, {}, 100)
     expect(answer.status).toBe(302)
-    expect(receiver.asked).toEqual(['GET /'])
+    expect(pathsOf(receiver.received)).toEqual(['GET /'])
   })
 
   test.each([
-    ['nothing', (() => {}) as RequestListener],
-    ['a beginning and no end', ((_, response) => response.write('begun')) as RequestListener],
+    ['nothing', (() => {}) as Answer],
+    ['a beginning and no end', ((response) => response.write('begun')) as Answer],
   ])('ends in time when the answer is %s', async (_, listener) => {
     const receiver = await aReceiver(listener)
     const sent = anOutbound({ allow }).send(`http://127.0.0.1:${receiver.port}/`, { limitMs: 100 }, 100)

@@ -35,7 +35,11 @@ export function createDeliver(pool: Pool, outbound: Outbound): AnyWorker {
       if (found === undefined || found.task !== task.id) return { status: null, wasDropped: true }
       if (!found.is_enabled) throw new PermanentError(`webhook ${found.webhook} is disabled`)
       const secrets = [found.secret, ...(found.old_secret === null ? [] : [found.old_secret])]
-      const sent = await send(outbound, { messageId: found.message_id, body: found.body, url: found.url, secrets }, signal)
+      const sent = await send(
+        outbound,
+        { messageId: found.message_id, body: found.body, url: found.url, secrets },
+        signal,
+      )
       await recordAttempt(pool, { delivery, webhook: found.webhook, sent })
       if (sent.error === null) return { status: sent.status }
       if (sent.status === 410) throw new PermanentError(sent.error)

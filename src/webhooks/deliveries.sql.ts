@@ -71,11 +71,7 @@ export const endDelivery = run('webhooks.end_delivery', { id: int8, task: nullab
   where id = ${'id'} and task is not distinct from ${'task'}
 `
 
-export const lockDelivery = maybe(
-  'webhooks.lock_delivery',
-  { id: int8, webhook: int8 },
-  { task: nullable(int8) },
-)`
+export const lockDelivery = maybe('webhooks.lock_delivery', { id: int8, webhook: int8 }, { task: nullable(int8) })`
   select task
   from millrace.webhook_delivery
   where id = ${'id'} and webhook = ${'webhook'}
@@ -148,11 +144,7 @@ export const pendingTasks = many('webhooks.pending_tasks', { webhook: int8, limi
   limit ${'limit'}::int
 `
 
-export const pruneDeliveries = one(
-  'webhooks.prune_deliveries',
-  { days: int4, limit: int4 },
-  { count: int4 },
-)`
+export const pruneDeliveries = one('webhooks.prune_deliveries', { days: int4, limit: int4 }, { count: int4 })`
   with old as (
     select d.id
     from millrace.webhook_delivery d

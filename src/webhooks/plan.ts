@@ -1,8 +1,8 @@
 // Turning events into deliveries. A webhook's position moves past an event in the transaction that makes the delivery,
 // under a lock on the webhook: whichever server does it, each event becomes a delivery exactly once.
-import { type Db, type Pool, transaction } from '../db/index.ts'
-import { type Millrace, newestPosition, PositionGone, readEvents, type TaskEvent } from '../engine/index.ts'
-import { DELIVER } from './deliver.ts'
+import { type Db, transaction } from '../db/index.ts'
+import { type AnyWorker, newestPosition, PositionGone, readEvents } from '../engine/index.ts'
+import type { Context } from './context.ts'
 import { drawDeliveryIds, insertDeliveries } from './deliveries.sql.ts'
 import { toEventMessage, toMessage } from './message.ts'
 import type { Message } from './sign.ts'
@@ -17,12 +17,12 @@ type Waiting = Awaited<ReturnType<typeof lockEnabled>>[number]
 type Planned = { readonly webhook: string; readonly event: string | null; readonly name: string } & Message
 
 /** Makes deliveries of a portion of the events that webhooks wait for. Answers whether there is more to be done. */
-export async function planDeliveries(pool: Pool, millrace: Millrace): Promise<boolean> {
-  return transaction(pool, async (tx) => {
+export async function planDeliveries(context: Context): Promise<boolean> {
+  return transaction(context.pool, async (tx) => {
     let hasMore = false
     for (const group of samePosition(await lockEnabled(tx, {}))) {
       const { planned, next, isBehind } = await planGroup(tx, group)
-      await insertPlanned(tx, millrace, planned)
+      await insertPlanned(tx, context, planned)
       if (next !== group[0]?.position) await moveWebhooks(tx, { ids: group.map(({ id }) => id), position: next })
       hasMore ||= isBehind
     }
@@ -43,7 +43,7 @@ async function planGroup(tx: Db, group: readonly Waiting[]): Promise<Group> {
   const after = group[0]?.position ?? '0'
   try {
     const { events, next, hasMore } = await readEvents(tx, { after, limit: PAGE })
-    const planned = events.flatMap((event: TaskEvent) =>
+    const planned = events.flatMap((event) =>
       group
         .filter((webhook) => isWanted(event, webhook))
         .map(({ id }) => ({ webhook: id, event: event.id, name: event.name, ...toEventMessage(event) })),
@@ -58,11 +58,11 @@ async function planGroup(tx: Db, group: readonly Waiting[]): Promise<Group> {
   }
 }
 
-async function insertPlanned(tx: Db, millrace: Millrace, planned: readonly Planned[]): Promise<void> {
+async function insertPlanned(tx: Db, { millrace, worker }: Context, planned: readonly Planned[]): Promise<void> {
   if (planned.length === 0) return
   const ids = (await drawDeliveryIds(tx, { count: planned.length })).map(({ id }) => id)
   const tasks = await millrace.addMany(
-    planned.map(({ webhook }, i) => toTask(webhook, ids[i] ?? '')),
+    planned.map(({ webhook }, i) => toTask(worker, webhook, ids[i] ?? '')),
     { client: tx, actor: 'webhooks' },
   )
   await insertDeliveries(tx, {
@@ -77,8 +77,8 @@ async function insertPlanned(tx: Db, millrace: Millrace, planned: readonly Plann
 }
 
 /** The task that sends a delivery. */
-export const toTask = (webhook: string, delivery: string) => ({
-  worker: DELIVER,
+export const toTask = (worker: AnyWorker, webhook: string, delivery: string) => ({
+  worker,
   payload: { delivery },
   scope: scopeOf(webhook),
   limit: { group: scopeOf(webhook), max: MOST_AT_ONCE },
