@@ -2,11 +2,12 @@
 // before it, and stop in the reverse order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
-import { adminToken, createAuthenticate, createSessions, createSignInLink, type SignInLink } from './access/index.ts'
+import { type AccessControl, adminToken, createAccess, type Holder, signInUrl } from './access/index.ts'
 import { type Running, version } from './cli/index.ts'
 import { type Config, withoutPassword } from './config/index.ts'
 import {
   type Database,
+  isConnectionLost,
   migrate,
   openDatabase,
   type Pool,
@@ -15,7 +16,7 @@ import {
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { connect } from './engine/index.ts'
+import { connect, type Millrace } from './engine/index.ts'
 import { addTasks, createServer, requireTokenFor } from './http/index.ts'
 import { Parts } from './parts.ts'
 
@@ -51,22 +52,42 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     onError: (error) => logger.warn({ err: error }, 'a connection of the engine broke'),
   })
   parts.add('engine', () => millrace.close())
-  const sessions = createSessions()
-  let link: SignInLink | undefined
+  const access = await createAccess({
+    pool: database.pool,
+    adminToken: token,
+    isLive: (holder) => isLive(millrace, holder),
+    auditDays: config.audit_days,
+    onError: (error) => logger.warn({ err: error }, 'a write of the record did not work'),
+  })
+  parts.add('access', () => access.close())
   const server = createServer({
     logger,
+    access,
     version: version(),
-    authenticate: createAuthenticate(token, sessions),
-    sessions,
+    rateLimit: config.rate_limit,
+    trustProxy: config.trust_proxy,
+    isAway: isConnectionLost,
     resources: [(app) => addTasks(app, millrace)],
-    redeem: (secret) => link?.redeem(secret) ?? false,
     readiness: () => readiness(database.pool),
   })
   parts.add('http', () => server.drain(config.drain_seconds * 1000))
   const url = await server.listen(config)
   signal?.throwIfAborted()
-  if (token.file !== undefined) link = createSignInLink(url)
-  return { url, signInUrl: link?.url, failed: database.lost, stop: () => parts.stop() }
+  const signIn = token.file === undefined ? undefined : await firstLink(access, url)
+  return { url, signInUrl: signIn, failed: database.lost, stop: () => parts.stop() }
+}
+
+/** The link that a start prints: it signs the administrator in. */
+async function firstLink(access: AccessControl, url: string): Promise<string> {
+  const by = { name: 'admin', role: 'admin', limit: null, via: 'token' } as const
+  return signInUrl(url, await access.createSignInLink({ by }))
+}
+
+/** A task's token is good while the attempt that it was given to is under way. */
+async function isLive(millrace: Millrace, { limit, attempt }: Holder): Promise<boolean> {
+  if (limit.to !== 'task') return false
+  const last = (await millrace.attempts(limit.name)).at(-1)
+  return last?.outcome === null && String(last.number) === attempt
 }
 
 /** A probe is answered in time even when the database is not. */
