@@ -23,7 +23,15 @@ export type { Attempt, HistoryEntry, Neighbour, Task, TaskRef } from './read.ts'
 export { type StopReason, WorkStopped } from './run.ts'
 export type { InputOf, OutputOf, Schema } from './schema.ts'
 export { type Condition, isTerminal, type Lease, type TaskId, type TaskState, taskStates } from './task.ts'
-export type { EventBatch, EventFilter, EventPage, EventPosition, Subscription, TaskEvent } from './task-event.ts'
+export type {
+  EventBatch,
+  EventFilter,
+  EventPage,
+  EventPosition,
+  ReadEventsOptions,
+  Subscription,
+  TaskEvent,
+} from './task-event.ts'
 export type { Why } from './why.ts'
 export { AdvisoryError, PermanentError, TransientError, WorkError, type WorkErrorOptions } from './work-error.ts'
 export {

@@ -1,5 +1,5 @@
 // What a person does to webhooks: create, change, rotate the secret, remove.
-import { transaction } from '../db/index.ts'
+import { type Db, transaction } from '../db/index.ts'
 import { isTerminal, newestPosition, StateRefused, TaskNotFound } from '../engine/index.ts'
 import type { Context } from './context.ts'
 import { pendingTasks } from './deliveries.sql.ts'
@@ -12,6 +12,7 @@ import {
   disableWebhook,
   insertWebhook,
   lockWebhook,
+  readWebhook,
   rotateSecret,
   updateWebhook,
 } from './webhooks.sql.ts'
@@ -23,21 +24,24 @@ export type WebhookFields = {
   readonly names?: readonly string[] | undefined
 }
 
-/** Adds a webhook, told of what happens from now on. The secret is answered here and never again. */
+/**
+ * Adds a webhook in the transaction of `db`, told of what happens from now on. The secret is answered here and never
+ * again.
+ */
 export async function create(
   { pool, outbound }: Context,
-  fields: WebhookFields,
-  actor: string,
+  db: Db,
+  fields: WebhookFields & { actor: string },
 ): Promise<Webhook & { secret: string }> {
   const url = outbound.check(fields.url).href
   const secret = newSecret()
-  const row = await insertWebhook(pool, {
+  const row = await insertWebhook(db, {
     url,
     description: fields.description ?? '',
     scopes: fields.scopes ?? [],
     names: fields.names ?? [],
     secret,
-    created_by: actor,
+    created_by: fields.actor,
     position: await newestPosition(pool),
   })
   return { ...toWebhook(row), secret }
@@ -97,14 +101,21 @@ const BATCH = 1000
  * Removes a webhook with its deliveries. Disabled first, so that nothing is added while the tasks of its deliveries are
  * canceled; a task that slips through finds no delivery and ends.
  */
-export async function remove({ pool, millrace }: Context, id: string, actor: string): Promise<void> {
+export async function remove(
+  { pool, millrace }: Context,
+  id: string,
+  { actor, version }: { readonly actor: string; readonly version?: number | undefined },
+): Promise<void> {
+  const found = await readWebhook(pool, { id })
+  if (found === undefined) throw new WebhookNotFound(id)
+  if (version !== undefined && version !== found.version) throw new WebhookChanged(id, found.version)
   await disableWebhook(pool, { id, because: `is being removed by ${actor}` })
   for (;;) {
     const tasks = (await pendingTasks(pool, { webhook: id, limit: BATCH })).map(({ task }) => task)
     if (tasks.length === 0) break
     for (const task of tasks) await cancelIfUnfinished({ millrace }, task, `webhook ${id} was removed by ${actor}`)
   }
-  if ((await deleteWebhook(pool, { id })) === undefined) throw new WebhookNotFound(id)
+  await deleteWebhook(pool, { id })
 }
 
 /** Cancels the task, unless it has ended by itself meanwhile. */

@@ -116,10 +116,9 @@ export const rotateSecret = maybe(
   returning old_secret_until
 `
 
-export const deleteWebhook = maybe('webhooks.delete', { id: int8 }, { id: int8 })`
+export const deleteWebhook = run('webhooks.delete', { id: int8 })`
   delete from millrace.webhook
   where id = ${'id'}
-  returning id
 `
 
 /** Answers no row when it is disabled already, or gone. */

@@ -1,63 +1,17 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { aWorker, useEngine } from '../../test/engine.ts'
-import { type Answer, aReceiver, type Received } from '../../test/receiver.ts'
+import type { Answer, Received } from '../../test/receiver.ts'
+import { useWebhooks } from '../../test/webhooks.ts'
 import { createPool } from '../db/index.ts'
-import { drain } from '../engine/drain.ts'
-import { connect, type Millrace, publish, readEvents } from '../engine/index.ts'
-import { sequence } from '../engine/outbox.ts'
+import { connect, publish, readEvents } from '../engine/index.ts'
 import { createOutbound } from '../outbound/index.ts'
 import { planDeliveries } from './plan.ts'
 import type { Delivery } from './webhook.ts'
 import { Webhooks } from './webhooks.ts'
 
 const engine = useEngine()
-
-/** Webhooks on the file's database; deliveries are made and sent when told to. */
-function useWebhooks(millrace: Millrace = engine.millrace) {
-  const outbound = createOutbound({ allow: ['127.0.0.0/8'] })
-  onTestFinished(() => outbound.close())
-  const webhooks = new Webhooks({ pool: engine.pool, millrace, outbound })
-  const [worker] = webhooks.workers
-  if (worker === undefined) throw new Error('there is no worker')
-  const context = { pool: engine.pool, millrace, outbound, worker }
-  return {
-    webhooks,
-    context,
-    async plan() {
-      await sequence(engine.pool)
-      while (await planDeliveries(context));
-    },
-    send: (options: { limit?: number; includeDelayed?: boolean } = {}) =>
-      drain(millrace, webhooks.workers, { queues: ['webhooks'], ...options }),
-  }
-}
-
-let connected = 0
-
-/** A webhook of a scope of its own, with a receiver. */
-async function aWebhook(given: { names?: string[]; answer?: Answer } = {}) {
-  connected += 1
-  const scope = `told-${connected}`
-  const millrace = await connect({ databaseUrl: engine.databaseUrl })
-  onTestFinished(() => millrace.close())
-  const used = useWebhooks(millrace)
-  const receiver = await aReceiver(given.answer)
-  const webhook = await used.webhooks.create({ url: receiver.url, scopes: [scope], names: given.names }, 'someone')
-  // Removed, so that the next test's events are not sent here.
-  onTestFinished(() => used.webhooks.remove(webhook.id, 'test').catch(() => {}))
-  return {
-    ...used,
-    millrace,
-    scope,
-    receiver,
-    webhook,
-    tell: (name = 'test.told', detail: unknown = {}) => publish(engine.pool, { name, scope, detail }),
-    async deliveries(): Promise<Delivery[]> {
-      return used.webhooks.deliveries(webhook.id, { limit: 100 })
-    },
-  }
-}
+const { aWebhook, sequence } = useWebhooks(engine)
 
 /** Computed as the standard says, from the bytes that came. */
 function signatureOf({ headers, body }: Received, secret: string): string {
@@ -162,9 +116,9 @@ describe('an event', () => {
       }),
     )
     for (let round = 0; round < 10; round += 1) {
-      await Promise.all([...others.map(planDeliveries), tell(), sequence(engine.pool)])
+      await Promise.all([...others.map(planDeliveries), tell(), sequence()])
     }
-    await sequence(engine.pool)
+    await sequence()
     await Promise.all(others.map(planDeliveries))
     await planDeliveries(context)
     const made = await webhooks.deliveries(webhook.id, { limit: 100 })
@@ -173,11 +127,12 @@ describe('an event', () => {
   })
 
   test('before the webhook was made is not sent', async () => {
-    const { receiver, plan, send } = await (async () => {
-      await publish(engine.pool, { name: 'test.before', scope: `told-${connected + 1}` })
-      await sequence(engine.pool)
-      return aWebhook()
-    })()
+    const { receiver, plan, send } = await aWebhook({
+      before: async (scope) => {
+        await publish(engine.pool, { name: 'test.before', scope })
+        await sequence()
+      },
+    })
     await plan()
     await send()
     expect(receiver.received).toEqual([])
@@ -186,7 +141,7 @@ describe('an event', () => {
   test('is kept while the webhook is behind, and what is not kept any more is told as a whole', async () => {
     const { receiver, plan, send, tell, webhook } = await aWebhook()
     await tell()
-    await sequence(engine.pool)
+    await sequence()
     // As if everything up to here had been pruned.
     await engine.pool.query('update millrace.webhook set position = 0 where id = $1', [webhook.id])
     await engine.pool.query(
@@ -336,7 +291,7 @@ describe('a webhook', () => {
       isEnabled: false,
       disabledBecause: 'the receiver answered 410: it wants no more',
     })
-    await sequence(engine.pool)
+    await sequence()
     const { events } = await readEvents(engine.pool, { after: 'oldest', filter: { scope: `webhook:${webhook.id}` } })
     expect(events.find(({ name }) => name === 'webhook.disabled')).toMatchObject({ actor: 'webhooks' })
     await tell()
@@ -382,7 +337,7 @@ describe('a webhook', () => {
     const { webhooks, webhook, plan, send, tell, receiver } = await aWebhook()
     await webhooks.change(webhook.id, { isEnabled: false, actor: 'someone' })
     await tell('test.meanwhile')
-    await sequence(engine.pool)
+    await sequence()
     const enabled = await webhooks.change(webhook.id, { isEnabled: true, actor: 'someone' })
     expect(enabled).toMatchObject({ isEnabled: true, disabledAt: null, disabledBecause: null, version: 3 })
     await tell('test.then')
@@ -447,13 +402,13 @@ describe('a webhook', () => {
     await plan()
     const tasks = (await deliveries()).map(({ task }) => task ?? '')
     expect(tasks.length).toBe(2)
-    await webhooks.remove(webhook.id, 'someone')
+    await webhooks.remove(webhook.id, { actor: 'someone' })
     expect(await Promise.all(tasks.map(async (id) => (await millrace.task(id)).state))).toEqual([
       'canceled',
       'canceled',
     ])
     await expect(webhooks.get(webhook.id)).rejects.toMatchObject({ code: 'webhook_not_found' })
-    await expect(webhooks.remove(webhook.id, 'someone')).rejects.toMatchObject({ code: 'webhook_not_found' })
+    await expect(webhooks.remove(webhook.id, { actor: 'someone' })).rejects.toMatchObject({ code: 'webhook_not_found' })
     expect(receiver.received.length).toBe(1)
   })
 
@@ -474,6 +429,6 @@ describe('a webhook', () => {
     onTestFinished(() => millrace.close())
     const webhooks = new Webhooks({ pool: engine.pool, millrace, outbound })
     for (const url of ['http://127.0.0.1/', 'http://0x7f.1/', 'https://[::1]/', 'file:///etc/passwd'])
-      await expect(webhooks.create({ url }, 'someone'), url).rejects.toThrow('refused')
+      await expect(webhooks.create({ url, actor: 'someone' }), url).rejects.toThrow('refused')
   })
 })

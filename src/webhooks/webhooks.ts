@@ -1,4 +1,4 @@
-import type { Pool } from '../db/index.ts'
+import type { Db, Pool } from '../db/index.ts'
 import type { AnyWorker, EventHub, Millrace } from '../engine/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 import * as changing from './change.ts'
@@ -38,8 +38,12 @@ export class Webhooks {
     return () => planner.stop()
   }
 
-  create(fields: changing.WebhookFields, actor: string): Promise<Webhook & { secret: string }> {
-    return changing.create(this.#context, fields, actor)
+  /** In the transaction of `client`, when one is given. */
+  create(
+    fields: changing.WebhookFields & { actor: string },
+    { client }: { readonly client?: Db } = {},
+  ): Promise<Webhook & { secret: string }> {
+    return changing.create(this.#context, client ?? this.#context.pool, fields)
   }
 
   get(id: string): Promise<Webhook> {
@@ -54,8 +58,8 @@ export class Webhooks {
     return changing.change(this.#context, id, fields)
   }
 
-  remove(id: string, actor: string): Promise<void> {
-    return changing.remove(this.#context, id, actor)
+  remove(id: string, by: { readonly actor: string; readonly version?: number | undefined }): Promise<void> {
+    return changing.remove(this.#context, id, by)
   }
 
   rotate(id: string, keepSeconds: number): Promise<{ secret: string; oldSecretUntil: Date | null }> {
