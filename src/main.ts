@@ -20,11 +20,10 @@ import {
   schemaStatus,
 } from './db/index.ts'
 import { connect, EventHub, type Millrace } from './engine/index.ts'
-import { addNodes, addTaskLog, addTasks, createServer, type Outputs, requireTokenFor } from './http/index.ts'
+import { addNodes, addTasks, createServer, requireTokenFor } from './http/index.ts'
 import { createNodes, createNodeWorkers, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
 import { createProcessRunner } from './runners/index.ts'
-import { followOutput, readOutput } from './storage/index.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
 
@@ -77,11 +76,7 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     rateLimit: config.rate_limit,
     trustProxy: config.trust_proxy,
     isAway: isConnectionLost,
-    resources: [
-      (app) => addTasks(app, millrace),
-      (app) => addTaskLog(app, millrace, outputsIn(database.pool)),
-      (app) => addNodes(app, nodes),
-    ],
+    resources: [(app) => addTasks(app, millrace), (app) => addNodes(app, nodes)],
     readiness: () => readiness(database.pool),
   })
   parts.add('http', () => server.drain(config.drain_seconds * 1000))
@@ -91,11 +86,6 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
   const signIn = token.file === undefined ? undefined : await firstLink(access, url)
   return { url, signInUrl: signIn, failed: database.lost, stop: () => parts.stop() }
 }
-
-const outputsIn = (pool: Pool): Outputs => ({
-  read: (options) => readOutput(pool, options),
-  follow: (options) => followOutput(pool, options),
-})
 
 type Work = {
   readonly config: Config
