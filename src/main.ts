@@ -1,12 +1,15 @@
 // The composition root: the one place where the parts meet. They start in the order below, each on those
 // before it, and stop in the reverse order.
+import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { adminToken, createAuthenticate, createSessions, createSignInLink, type SignInLink } from './access/index.ts'
-import { type Running, version } from './cli/index.ts'
+import { type Running, type RunningWorker, version } from './cli/index.ts'
 import { type Config, withoutPassword } from './config/index.ts'
 import {
   type Database,
+  examineDatabase as examine,
+  type Finding,
   migrate,
   openDatabase,
   type Pool,
@@ -15,7 +18,7 @@ import {
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { connect } from './engine/index.ts'
+import { type AnyWorker, connect, type Dispatcher, type Millrace } from './engine/index.ts'
 import { addTasks, createServer, requireTokenFor } from './http/index.ts'
 import { Parts } from './parts.ts'
 
@@ -38,19 +41,8 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
 
 async function startParts(config: Config, logger: Logger, parts: Parts, signal?: AbortSignal): Promise<Running> {
   const token = await adminToken({ given: config.admin_token, dataDir: config.data })
-  const database = await openConfigured(config, (message) => logger.warn(message))
-  parts.add('database', () => database.stop())
-  signal?.throwIfAborted()
-
-  const applied = await prepareSchema(database.pool, config.migrate)
-  if (applied.length > 0) logger.info({ applied }, 'the schema is up to date')
-  signal?.throwIfAborted()
-
-  const millrace = await connect({
-    databaseUrl: database.databaseUrl,
-    onError: (error) => logger.warn({ err: error }, 'a connection of the engine broke'),
-  })
-  parts.add('engine', () => millrace.close())
+  const { database, millrace } = await startEngine(config, logger, parts, signal)
+  await startDispatcher(millrace, config, logger, parts)
   const sessions = createSessions()
   let link: SignInLink | undefined
   const server = createServer({
@@ -67,6 +59,70 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
   signal?.throwIfAborted()
   if (token.file !== undefined) link = createSignInLink(url)
   return { url, signInUrl: link?.url, failed: database.lost, stop: () => parts.stop() }
+}
+
+/** Performs tasks of a database that others share, without a server. When `signal` aborts first, it stops and throws. */
+export async function worker(config: Config, signal?: AbortSignal): Promise<RunningWorker> {
+  if (config.database_url === undefined) throw new WorkerNeedsDatabase()
+  const logger = createLogger(config)
+  const parts = new Parts((name, error) => logger.error({ err: error }, `${name} did not stop cleanly`))
+  try {
+    const { database, millrace } = await startEngine(config, logger, parts, signal)
+    const { kinds, name } = await startDispatcher(millrace, config, logger, parts)
+    signal?.throwIfAborted()
+    return { name, kinds, failed: database.lost, stop: () => parts.stop() }
+  } catch (error) {
+    await parts.stop()
+    throw error
+  }
+}
+
+/** The embedded database belongs to the server that runs it. */
+class WorkerNeedsDatabase extends Error {
+  readonly code = 'worker_needs_database'
+  readonly remedy = 'set MILLRACE_DATABASE_URL to the database of the server; `millrace serve` performs tasks itself'
+  constructor() {
+    super('a worker shares a database with a server, and none is named')
+  }
+}
+
+async function startEngine(config: Config, logger: Logger, parts: Parts, signal?: AbortSignal) {
+  const database = await openConfigured(config, (message) => logger.warn(message))
+  parts.add('database', () => database.stop())
+  signal?.throwIfAborted()
+
+  const applied = await prepareSchema(database.pool, config.migrate)
+  if (applied.length > 0) logger.info({ applied }, 'the schema is up to date')
+  signal?.throwIfAborted()
+
+  const millrace = await connect({
+    databaseUrl: database.databaseUrl,
+    onError: (error) => logger.warn({ err: error }, 'a connection of the engine broke'),
+  })
+  parts.add('engine', () => millrace.close())
+  return { database, millrace }
+}
+
+/** The workers of every part, for `serve` and `worker` alike: a task is performed wherever one of them runs. */
+function workersOf(): AnyWorker[] {
+  return []
+}
+
+/** Starts to perform the tasks of every part. It stops before the engine does: `parts` stop in reverse. */
+async function startDispatcher(millrace: Millrace, config: Config, logger: Logger, parts: Parts) {
+  const workers = workersOf()
+  const kinds = workers.map(({ kind }) => kind)
+  const name = `${hostname()}:${process.pid}`
+  if (workers.length === 0) return { kinds, name }
+  const dispatcher: Dispatcher & { started: Promise<void> } = millrace.dispatch(workers, {
+    name,
+    concurrency: config.concurrency ?? 10,
+    stopSeconds: config.drain_seconds,
+    onError: (error) => logger.warn({ err: error }, 'the dispatcher met an error and goes on'),
+  })
+  parts.add('dispatcher', () => dispatcher.stop())
+  await dispatcher.started
+  return { kinds, name }
 }
 
 /** A probe is answered in time even when the database is not. */
@@ -90,9 +146,12 @@ function createLogger(config: Config): Logger {
 }
 
 function openConfigured(config: Config, onEvent?: (message: string) => void): Promise<Database> {
-  const { database_url: databaseUrl, data: dataDir } = config
+  return openDatabase({ ...optionsOf(config), ...(onEvent && { onEvent }) })
+}
+
+function optionsOf({ database_url: databaseUrl, data: dataDir }: Config) {
   const shownAs = databaseUrl === undefined ? undefined : withoutPassword(databaseUrl)
-  return openDatabase({ databaseUrl, shownAs, dataDir, ...(onEvent && { onEvent }) })
+  return { databaseUrl, shownAs, dataDir }
 }
 
 /** Brings the schema of the configured database up to date; answers the names of what was applied. */
@@ -102,6 +161,11 @@ export function migrateUp(config: Config): Promise<string[]> {
 
 export function migrateStatus(config: Config): Promise<SchemaStatus> {
   return withDatabase(config, schemaStatus)
+}
+
+/** Looks at the configured database, and changes nothing there. */
+export function examineDatabase(config: Config): Promise<Finding[]> {
+  return examine(optionsOf(config))
 }
 
 async function withDatabase<T>(config: Config, body: (pool: Pool) => Promise<T>): Promise<T> {

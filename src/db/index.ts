@@ -1,3 +1,4 @@
+export { examineDatabase, type Finding } from './examine.ts'
 export { type Embedded, type EmbeddedOptions, startEmbedded } from './embedded.ts'
 export { type Listener, type ListenOptions, listen } from './listen.ts'
 export { machine } from './machine.ts'
