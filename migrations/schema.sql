@@ -12,6 +12,7 @@ millrace.state enum ('waiting', 'delayed', 'ready', 'running', 'held', 'succeede
 
 -- sequences
 
+millrace.audit_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.dispatcher_id_seq integer from 1 by 1 in 1..2147483647 cache 1
 millrace.effect_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.event_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
@@ -19,6 +20,7 @@ millrace.gate_id_seq integer from 1 by 1 in 1..2147483647 cache 1
 millrace.lane_id_seq integer from 1 by 1 in 1..2147483647 cache 1
 millrace.ready_order bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.task_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.token_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 
 -- tables
 
@@ -36,6 +38,20 @@ millrace.attempt (
   error jsonb
   output jsonb
   CREATE INDEX attempt_task ON millrace.attempt USING btree (task)
+)
+millrace.audit (
+  id bigint not null identity always
+  at timestamp with time zone not null default clock_timestamp()
+  actor text not null
+  via text not null
+  action text not null
+  subject jsonb not null
+  request_id text not null
+  status smallint
+  constraint audit_pkey PRIMARY KEY (id)
+  CREATE INDEX audit_actor ON millrace.audit USING btree (actor, id)
+  CREATE INDEX audit_at ON millrace.audit USING btree (at)
+  CREATE UNIQUE INDEX audit_pkey ON millrace.audit USING btree (id)
 )
 millrace.dispatcher with (fillfactor=50) (
   id integer not null identity always
@@ -104,6 +120,18 @@ millrace.event (
   CREATE INDEX event_task ON millrace.event USING btree (task)
   CREATE UNIQUE INDEX event_pkey ON millrace.event USING btree (id)
 )
+millrace.first_answer (
+  actor text not null
+  key text not null
+  fingerprint bytea not null
+  status smallint not null
+  headers jsonb not null
+  body text not null
+  answered_at timestamp with time zone not null default now()
+  constraint first_answer_pkey PRIMARY KEY (actor, key)
+  CREATE INDEX first_answer_at ON millrace.first_answer USING btree (answered_at)
+  CREATE UNIQUE INDEX first_answer_pkey ON millrace.first_answer USING btree (actor, key)
+)
 millrace.gate with (fillfactor=50) (
   id integer not null identity always
   name text not null
@@ -170,6 +198,41 @@ millrace.schema_version (
   migrated_at timestamp with time zone not null default now()
   CREATE UNIQUE INDEX schema_version_single ON millrace.schema_version USING btree ((true))
 )
+millrace.session (
+  hash bytea not null
+  name text not null
+  role text not null
+  token bigint
+  created_at timestamp with time zone not null default now()
+  expires_at timestamp with time zone not null
+  constraint session_pkey PRIMARY KEY (hash)
+  constraint session_token_fkey FOREIGN KEY (token) REFERENCES millrace.token(id) ON DELETE CASCADE
+  constraint session_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'submitter'::text, 'operator'::text, 'admin'::text])))
+  CREATE INDEX session_expires ON millrace.session USING btree (expires_at)
+  CREATE INDEX session_name ON millrace.session USING btree (name)
+  CREATE INDEX session_token ON millrace.session USING btree (token) WHERE (token IS NOT NULL)
+  CREATE UNIQUE INDEX session_pkey ON millrace.session USING btree (hash)
+)
+millrace.sign_in_link (
+  hash bytea not null
+  name text not null
+  role text not null
+  token bigint
+  session_until timestamp with time zone
+  created_by text not null
+  expires_at timestamp with time zone not null
+  constraint sign_in_link_pkey PRIMARY KEY (hash)
+  constraint sign_in_link_token_fkey FOREIGN KEY (token) REFERENCES millrace.token(id) ON DELETE CASCADE
+  constraint sign_in_link_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'submitter'::text, 'operator'::text, 'admin'::text])))
+  CREATE INDEX sign_in_link_expires ON millrace.sign_in_link USING btree (expires_at)
+  CREATE INDEX sign_in_link_token ON millrace.sign_in_link USING btree (token) WHERE (token IS NOT NULL)
+  CREATE UNIQUE INDEX sign_in_link_pkey ON millrace.sign_in_link USING btree (hash)
+)
+millrace.signing_key (
+  key bytea not null
+  made_at timestamp with time zone not null default now()
+  CREATE UNIQUE INDEX signing_key_single ON millrace.signing_key USING btree ((true))
+)
 millrace.supersede (
   task bigint not null
   target bigint not null
@@ -193,6 +256,29 @@ millrace.task (
   constraint task_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX task_key ON millrace.task USING btree (scope, key) WHERE (key IS NOT NULL)
   CREATE UNIQUE INDEX task_pkey ON millrace.task USING btree (id)
+)
+millrace.token (
+  id bigint not null identity always
+  hash bytea not null
+  name text not null
+  role text
+  limit_to text
+  limit_name text
+  created_at timestamp with time zone not null default now()
+  created_by text not null
+  expires_at timestamp with time zone
+  revoked_at timestamp with time zone
+  revoked_by text
+  last_used_at timestamp with time zone
+  constraint token_pkey PRIMARY KEY (id)
+  constraint token_hash_key UNIQUE (hash)
+  constraint token_limit_named CHECK (((limit_to IS NULL) = (limit_name IS NULL)))
+  constraint token_limit_to_check CHECK ((limit_to = ANY (ARRAY['archive'::text, 'node'::text, 'task'::text])))
+  constraint token_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'submitter'::text, 'operator'::text, 'admin'::text])))
+  constraint token_role_or_limit CHECK (((role IS NULL) = (limit_to IS NOT NULL)))
+  CREATE UNIQUE INDEX token_hash_key ON millrace.token USING btree (hash)
+  CREATE UNIQUE INDEX token_name ON millrace.token USING btree (name) WHERE (revoked_at IS NULL)
+  CREATE UNIQUE INDEX token_pkey ON millrace.token USING btree (id)
 )
 
 -- views

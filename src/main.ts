@@ -3,13 +3,14 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
-import { adminToken, createAuthenticate, createSessions, createSignInLink, type SignInLink } from './access/index.ts'
+import { type AccessControl, adminToken, createAccess, type Holder, signInUrl } from './access/index.ts'
 import { type Running, type RunningWorker, version } from './cli/index.ts'
 import { type Config, withoutPassword } from './config/index.ts'
 import {
   type Database,
   examineDatabase as examine,
   type Finding,
+  isConnectionLost,
   migrate,
   openDatabase,
   type Pool,
@@ -18,7 +19,7 @@ import {
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { type AnyWorker, connect, type Dispatcher, type Millrace } from './engine/index.ts'
+import { type AnyWorker, connect, type Millrace } from './engine/index.ts'
 import { addTasks, createServer, requireTokenFor } from './http/index.ts'
 import { Parts } from './parts.ts'
 
@@ -42,23 +43,44 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
 async function startParts(config: Config, logger: Logger, parts: Parts, signal?: AbortSignal): Promise<Running> {
   const token = await adminToken({ given: config.admin_token, dataDir: config.data })
   const { database, millrace } = await startEngine(config, logger, parts, signal)
-  await startDispatcher(millrace, config, logger, parts)
-  const sessions = createSessions()
-  let link: SignInLink | undefined
+  const access = await createAccess({
+    pool: database.pool,
+    adminToken: token,
+    isLive: (holder) => isLive(millrace, holder),
+    auditDays: config.audit_days,
+    onError: (error) => logger.warn({ err: error }, 'a write of the record did not work'),
+  })
+  parts.add('access', () => access.close())
   const server = createServer({
     logger,
+    access,
     version: version(),
-    authenticate: createAuthenticate(token, sessions),
-    sessions,
+    rateLimit: config.rate_limit,
+    trustProxy: config.trust_proxy,
+    isAway: isConnectionLost,
     resources: [(app) => addTasks(app, millrace)],
-    redeem: (secret) => link?.redeem(secret) ?? false,
     readiness: () => readiness(database.pool),
   })
   parts.add('http', () => server.drain(config.drain_seconds * 1000))
   const url = await server.listen(config)
   signal?.throwIfAborted()
-  if (token.file !== undefined) link = createSignInLink(url)
-  return { url, signInUrl: link?.url, failed: database.lost, stop: () => parts.stop() }
+  await startDispatcher(millrace, config, logger, parts)
+  signal?.throwIfAborted()
+  const signIn = token.file === undefined ? undefined : await firstLink(access, url)
+  return { url, signInUrl: signIn, failed: database.lost, stop: () => parts.stop() }
+}
+
+/** The link that a start prints: it signs the administrator in. */
+async function firstLink(access: AccessControl, url: string): Promise<string> {
+  const by = { name: 'admin', role: 'admin', limit: null, via: 'token' } as const
+  return signInUrl(url, await access.createSignInLink({ by }))
+}
+
+/** A task's token is good while the attempt that it was given to is under way. */
+async function isLive(millrace: Millrace, { limit, attempt }: Holder): Promise<boolean> {
+  if (limit.to !== 'task') return false
+  const last = (await millrace.attempts(limit.name)).at(-1)
+  return last?.outcome === null && String(last.number) === attempt
 }
 
 /** Performs tasks of a database that others share, without a server. When `signal` aborts first, it stops and throws. */
@@ -108,13 +130,13 @@ function workersOf(): AnyWorker[] {
   return []
 }
 
-/** Starts to perform the tasks of every part. It stops before the engine does: `parts` stop in reverse. */
+/** Starts to perform the tasks of every part. It starts last and stops first: a task may still ask the server. */
 async function startDispatcher(millrace: Millrace, config: Config, logger: Logger, parts: Parts) {
   const workers = workersOf()
   const kinds = workers.map(({ kind }) => kind)
   const name = `${hostname()}:${process.pid}`
   if (workers.length === 0) return { kinds, name }
-  const dispatcher: Dispatcher & { started: Promise<void> } = millrace.dispatch(workers, {
+  const dispatcher = millrace.dispatch(workers, {
     name,
     concurrency: config.concurrency ?? 10,
     stopSeconds: config.drain_seconds,

@@ -6,12 +6,16 @@ export type Limit = { readonly to: 'archive' | 'node' | 'task'; readonly name: s
 
 /** Who sends a request. */
 export type Identity = {
-  /** For the record: `admin`, `token:ci`, `node:42`. */
+  /** For the record: `admin`, `token:ci`, `user:ada`, `node:42`. */
   readonly name: string
   /** Null: a token that is limited to one thing and may do nothing else. */
   readonly role: Role | null
   readonly limit: Limit | null
   readonly via: 'token' | 'session'
+  /** The token behind it, where it is a row: what it opens ends when the token does. */
+  readonly token?: string | null
+  /** When the session ends. */
+  readonly until?: Date
 }
 
 export type Credentials = { readonly bearer?: string | undefined; readonly session?: string | undefined }

@@ -1,4 +1,5 @@
 import { about } from './about.ts'
+import { audit, session, tokens } from './access.ts'
 import { tasks } from './tasks.ts'
 
 export {
@@ -24,7 +25,7 @@ export {
   type Route,
   roles,
 } from './route.ts'
-export { type Problem, problem } from './shapes.ts'
+export { id, type Problem, problem } from './shapes.ts'
 
 /** Every route of the server, by resource and verb. */
-export const routes = { about, tasks }
+export const routes = { about, session, tokens, audit, tasks }

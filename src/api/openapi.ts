@@ -47,7 +47,7 @@ function toOperation(route: Route, schemas: Json): Json {
       ...(route.isCreating
         ? [header('Idempotency-Key', 'the same key again within 24 hours gives the first answer again')]
         : []),
-      ...(route.isVersioned ? [header('If-Match', 'the ETag that was read; another version is refused with 412')] : []),
+      ...toVersionHeader(route),
     ],
     ...(route.body === undefined
       ? {}
@@ -61,6 +61,7 @@ function toOperation(route: Route, schemas: Json): Json {
       ...Object.fromEntries(
         Object.entries(route.answers).map(([status, answer]) => [status, toResponse(Number(status), answer, schemas)]),
       ),
+      ...(route.isVersioned && route.method === 'GET' ? { 304: toResponse(304, 'empty', schemas) } : {}),
       default: {
         description: 'A problem (RFC 9457); `code` says which',
         content: { 'application/problem+json': { schema: toSchema(problem, 'output', schemas) } },
@@ -85,10 +86,16 @@ function toResponse(status: number, answer: Answer, schemas: Json): Json {
   return { description, content: { 'application/json': { schema: toSchema(answer, 'output', schemas) } } }
 }
 
-const header = (name: string, description: string): Json => ({
+function toVersionHeader({ isVersioned, method }: Route): Json[] {
+  if (!isVersioned) return []
+  if (method === 'GET') return [header('If-None-Match', 'the ETag that is known; the same version is answered 304')]
+  return [header('If-Match', 'the ETag that was read; another version is refused with 412', isVersioned === 'required')]
+}
+
+const header = (name: string, description: string, required = false): Json => ({
   name,
   in: 'header',
-  required: false,
+  required,
   description,
   schema: { type: 'string' },
 })

@@ -37,8 +37,11 @@ export type Route = {
   readonly answers: { readonly [status: number]: Answer }
   /** It creates: an `Idempotency-Key` makes a repetition harmless. */
   readonly isCreating?: boolean
-  /** It edits: `If-Match` with the version's ETag refuses to overwrite what another has changed. */
-  readonly isVersioned?: boolean
+  /**
+   * It has versions. A GET answers an ETag; an edit with it in `If-Match` refuses to overwrite what another has changed,
+   * and is refused without it where that is required.
+   */
+  readonly isVersioned?: boolean | 'required'
 }
 
 /** Keeps the literal types of a route, from which those of handler and client follow. */

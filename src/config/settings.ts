@@ -29,6 +29,8 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 // Every command loads this table for its flags, `--help` too: a schema library would cost more than all the rest.
 const matching = (pattern: RegExp) => (text: string) => (pattern.test(text) ? text : undefined)
 const oneOf = (words: readonly string[]) => (text: string) => (words.includes(text) ? text : undefined)
+const addresses =
+  /^((loopback|linklocal|uniquelocal|(\d{1,3}\.){3}\d{1,3}(\/\d{1,2})?|[\da-f:]*:[\da-f:.]*(\/\d{1,3})?)(,(?=.)|$))+$/i
 const wholeNumber = (max: number) => (text: string) =>
   /^\d+$/.test(text) && Number(text) <= max ? Number(text) : undefined
 function serverUrl(text: string): string | undefined {
@@ -98,6 +100,30 @@ export const settings = [
     sentence: 'How long a stop waits for requests under way before it cuts them off.',
   },
   {
+    name: 'rate_limit',
+    flag: '--rate-limit <number>',
+    expected: 'a whole number from 0 to 100000000 (0: without end)',
+    parse: wholeNumber(100_000_000),
+    byDefault: '6000',
+    sentence:
+      'Requests that a token or session may send to one server in a minute. Requests without either have a tenth of it for each address, wrong tokens and links a hundredth.',
+  },
+  {
+    name: 'trust_proxy',
+    expected: 'addresses or ranges separated by commas, such as 127.0.0.1,10.0.0.0/8, or loopback',
+    parse: matching(addresses),
+    sentence:
+      'Proxies in front of the server. Only from them the `X-Forwarded-For`, `-Proto` and `-Host` headers are believed.',
+  },
+  {
+    name: 'audit_days',
+    flag: '--audit-days <number>',
+    expected: 'a whole number from 0 to 36500 (0: for ever)',
+    parse: wholeNumber(36_500),
+    byDefault: '400',
+    sentence: 'How long the record of who did what is kept.',
+  },
+  {
     name: 'log_level',
     flag: '--log-level <level>',
     expected: `one of ${logLevels.join(', ')}`,
@@ -143,6 +169,9 @@ export type Config = {
   readonly admin_token?: string
   readonly migrate: 'auto' | 'never'
   readonly drain_seconds: number
+  readonly rate_limit: number
+  readonly trust_proxy?: string
+  readonly audit_days: number
   readonly log_level: (typeof logLevels)[number]
   readonly concurrency?: number
   readonly url?: string

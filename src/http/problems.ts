@@ -15,13 +15,17 @@ export const problems = {
   unauthorized: { status: 401, title: 'A token or a session is needed' },
   sign_in_refused: { status: 401, title: 'The sign-in link is wrong, used or too old' },
   forbidden: { status: 403, title: 'The token or session may not do this' },
+  cross_site: { status: 403, title: 'The request does not come from this server’s own pages' },
   not_found: { status: 404, title: 'There is nothing here' },
   task_not_found: { status: 404, title: 'There is no such task' },
+  token_not_found: { status: 404, title: 'There is no such token' },
   method_not_allowed: { status: 405, title: 'The method does not apply here' },
   not_acceptable: { status: 406, title: 'The answer cannot be given in that form' },
+  timed_out: { status: 408, title: 'The request did not arrive in time' },
   conflict: { status: 409, title: 'The state does not allow it' },
   state_refused: { status: 409, title: 'The state of the task does not allow it' },
   key_conflict: { status: 409, title: 'The key belongs to something else' },
+  token_name_taken: { status: 409, title: 'A token of that name works already' },
   cycle: { status: 409, title: 'The requirements would close a cycle' },
   unfinished_work: { status: 409, title: 'There is unfinished work' },
   idempotency_busy: { status: 409, title: 'The same request is still under way' },
@@ -32,6 +36,7 @@ export const problems = {
   idempotency_mismatch: { status: 422, title: 'The idempotency key was used for another request' },
   precondition_required: { status: 428, title: 'Say which version is meant, with If-Match' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  headers_too_large: { status: 431, title: 'The headers are too large' },
   internal: { status: 500, title: 'Something went wrong on the server' },
   not_ready: { status: 503, title: 'The server cannot take work now' },
 } as const satisfies Readonly<Record<string, Row>>
@@ -67,8 +72,21 @@ export function answerProblem(reply: FastifyReply, code: ProblemCode, given: str
   return reply.status(status).header('content-type', CONTENT_TYPE).send(JSON.stringify(body))
 }
 
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export type AnswerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
+
+/** Answers errors. One that `isAway` knows is a matter of waiting: the database could not be reached. */
+export const errorAnswerer =
+  (isAway: (error: unknown) => boolean = () => false): AnswerError =>
+  (error, request, reply) => {
+    if (!isAway(error)) return answerError(error, request, reply)
+    request.log.warn({ err: error }, 'a request could not reach the database')
+    reply.header('retry-after', '1')
+    return answerProblem(reply, 'not_ready', 'the database cannot be reached')
+  }
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const code = codeOf(error)
+  if (code === 'not_ready') reply.header('retry-after', '1')
   if (code === 'internal') {
     request.log.error({ err: error }, 'a request ended in an unforeseen error')
     return answerProblem(reply, code, 'the log has the details under the request id')
@@ -77,22 +95,28 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   return answerProblem(reply, code, { detail: message ?? String(error), remedy, errors })
 }
 
+// What PostgreSQL says to U+0000 and to half a surrogate pair, in a text and in JSON. A schema catches them where it can;
+// inside of values that may be anything only the database does.
+const UNSTORABLE = new Set(['22021', '22P05'])
+
 const byStatus: Readonly<Record<number, ProblemCode>> = {
   400: 'bad_request',
   404: 'not_found',
   405: 'method_not_allowed',
   406: 'not_acceptable',
   413: 'too_large',
+  408: 'timed_out',
   414: 'bad_request',
   415: 'unsupported_type',
   429: 'rate_limited',
-  431: 'bad_request',
+  431: 'headers_too_large',
   503: 'not_ready',
 }
 
 function codeOf(error: unknown): ProblemCode {
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown }
   if (typeof code === 'string' && Object.hasOwn(problems, code)) return code as ProblemCode
+  if (typeof code === 'string' && UNSTORABLE.has(code)) return 'invalid'
   // The framework's own errors (a body that is no JSON, one that is too large) carry a status alone.
   return (typeof statusCode === 'number' && byStatus[statusCode]) || 'internal'
 }

@@ -1,25 +1,33 @@
 import { pino } from 'pino'
-import { describe, expect, test } from 'vitest'
-import { createSessions } from '../access/index.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { database, type TestDatabase } from '../../test/database.ts'
+import { type AccessControl, adminToken, createAccess } from '../access/index.ts'
 import { isLoopback } from './loopback.ts'
 import { problems } from './problems.ts'
 import { createServer, requireTokenFor } from './server.ts'
 
 const TOKEN = 'a-token-of-some-length'
-const ADMIN = { name: 'admin', role: 'admin', limit: null, via: 'token' } as const
 const fromElsewhere = { 'x-forwarded-for': '192.0.2.1' }
 
-function aServer(readiness: () => Promise<string | undefined> = async () => undefined) {
-  const sessions = createSessions()
-  const server = createServer({
-    logger: pino({ level: 'silent' }),
-    version: '0.0.0',
-    authenticate: async ({ bearer, session }) =>
-      bearer === TOKEN || (session !== undefined && sessions.isOpen(session)) ? ADMIN : undefined,
-    sessions,
-    redeem: (secret) => secret === 'open',
-    readiness,
+let db: TestDatabase
+let access: AccessControl
+beforeAll(async () => {
+  db = await database()
+  access = await createAccess({
+    pool: db.pool,
+    adminToken: await adminToken({ given: TOKEN, dataDir: '' }),
+    isLive: async () => false,
+    auditDays: 0,
+    onError: () => {},
   })
+})
+afterAll(async () => {
+  await access.close()
+  await db[Symbol.asyncDispose]()
+})
+
+function aServer(readiness: () => Promise<string | undefined> = async () => undefined) {
+  const server = createServer({ logger: pino({ level: 'silent' }), version: '0.0.0', access, rateLimit: 0, readiness })
   server.app.get('/breaks', async () => {
     throw new Error('a secret detail')
   })
@@ -72,31 +80,6 @@ describe('metrics', () => {
     const { body } = await server.app.inject({ url: '/metrics', headers: { host: 'localhost' } })
     expect(body).toContain('route="none",status="404"')
     expect(body).not.toContain('1234')
-  })
-})
-
-describe('signing in', () => {
-  const signIn = (payload: object) => ({ method: 'POST', url: '/v1/sign-in', payload }) as const
-
-  test('opens a session that counts as the administrator', async () => {
-    await using server = aServer()
-    const answer = await server.app.inject(signIn({ secret: 'open' }))
-    expect(answer.statusCode).toBe(204)
-    const cookie = String(answer.headers['set-cookie']).split(';')[0] ?? ''
-    const headers = { ...fromElsewhere, cookie: `other=1; ${cookie}` }
-    expect((await server.app.inject({ url: '/metrics', headers })).statusCode).toBe(200)
-  })
-
-  test('with a wrong secret is refused and sets no cookie', async () => {
-    await using server = aServer()
-    const answer = await server.app.inject(signIn({ secret: 'wrong' }))
-    expect(answer.json()).toMatchObject({ code: 'sign_in_refused' })
-    expect(answer.headers['set-cookie']).toBeUndefined()
-  })
-
-  test('with anything but a secret is invalid', async () => {
-    await using server = aServer()
-    expect((await server.app.inject(signIn({ secret: 1 }))).json()).toMatchObject({ code: 'invalid', status: 400 })
   })
 })
 

@@ -12,7 +12,7 @@ export const worker: CommandFile = {
   prints: 'one',
   isServing: true,
   define(command) {
-    addFlags(command, ['data', 'database_url', 'migrate', 'drain_seconds', 'log_level'])
+    addFlags(command, ['data', 'database_url', 'migrate', 'concurrency', 'drain_seconds', 'log_level'])
   },
   async run(context, _, options: Record<string, unknown>) {
     const config = await context.config(flagsOf(options))
