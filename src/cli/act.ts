@@ -4,13 +4,14 @@ import type { Command } from 'commander'
 import type { Client, routes } from '../api/index.ts'
 import type { CommandFile } from './command.ts'
 import type { Context, Server } from './context.ts'
-import { exitCodes, exitOf, UsageError } from './exit.ts'
+import { exitCodes, UsageError } from './exit.ts'
 import { listTasks } from './list-tasks.ts'
 import { mapAtOnce } from './map-at-once.ts'
 import { createProgress } from './progress.ts'
 import { confirm } from './prompt.ts'
 import { clean, count } from './render/text.ts'
-import { ID, paintState, refOf, stateText, type TaskState, type TaskSummary, taskColumns } from './task.ts'
+import { ID, nameOf, paintState, refOf, type TaskSummary, taskColumns } from './task.ts'
+import { type Acted, type Refusal, tellActed } from './tell-acted.ts'
 
 type Verb = 'retry' | 'cancel' | 'hold' | 'release' | 'skip'
 
@@ -26,14 +27,6 @@ export type Action = {
 }
 
 type Options = { readonly filter?: string; readonly dryRun?: boolean; readonly yes?: boolean; readonly cause?: string }
-
-/** One task and what came of it. */
-type Acted = {
-  readonly id: string
-  readonly state: TaskState | null
-  readonly done: boolean
-  readonly error: { readonly code: string; readonly message: string } | null
-}
 
 const AT_ONCE = 8
 // More than a person can have meant: then the filter is too wide, or it takes a program that knows what it does.
@@ -57,14 +50,15 @@ export function actionCommand(action: Action): CommandFile {
 }
 
 async function act(context: Context, action: Action, ids: readonly string[], options: Options): Promise<number> {
-  if ((ids.length > 0) === (options.filter !== undefined)) {
+  if (ids.length > 0 === (options.filter !== undefined)) {
     throw new UsageError('say which tasks are meant', 'give their ids, or --filter with a search, and not both')
   }
   const server = await context.server()
   const mustAsk = !options.yes && (action.isDestructive || ids.length !== 1)
   const refs = [...new Set(ids.map((id) => refOf(id, server.connection.url)))]
   // A single task that is not asked about is acted on as it is named, without being read first.
-  const chosen = options.dryRun || options.filter !== undefined || mustAsk ? await choose(context, server, refs, options) : undefined
+  const chosen =
+    options.dryRun || options.filter !== undefined || mustAsk ? await choose(context, server, refs, options) : undefined
   if (options.dryRun) return listChosen(context, action, chosen ?? [])
   if (chosen?.length === 0) {
     context.output.note('no tasks: nothing to do')
@@ -72,11 +66,16 @@ async function act(context: Context, action: Action, ids: readonly string[], opt
   }
   if (mustAsk && chosen !== undefined) await ask(context, action, chosen)
   const acted = await actOnAll(context, server, { action, refs: chosen?.map(({ id }) => id) ?? refs, options })
-  return tellActed(context, action, acted)
+  return tellActed(context.output, action, acted)
 }
 
 /** The tasks that are meant, exactly as they will be acted on. */
-async function choose(context: Context, server: Server, refs: readonly string[], options: Options): Promise<TaskSummary[]> {
+async function choose(
+  context: Context,
+  server: Server,
+  refs: readonly string[],
+  options: Options,
+): Promise<TaskSummary[]> {
   const { signal } = context
   if (options.filter === undefined) {
     return mapAtOnce(refs, AT_ONCE, (id) => server.client.call(server.routes.tasks.get, { params: { id } }, { signal }))
@@ -86,16 +85,16 @@ async function choose(context: Context, server: Server, refs: readonly string[],
   return items
 }
 
-function listChosen({ output }: Context, { verb }: Action, chosen: readonly TaskSummary[]): number {
-  output.list(chosen, taskColumns(output.style), { id: ({ id }) => id, none: 'no tasks: nothing to do' })
+async function listChosen({ output }: Context, { verb }: Action, chosen: readonly TaskSummary[]): Promise<number> {
+  await output.list(chosen, taskColumns(output.style), { id: ({ id }) => id, none: 'no tasks: nothing to do' })
   if (chosen.length > 0) output.note(`would ${verb} ${count(chosen.length, 'task')}; nothing was changed`)
   return exitCodes.done
 }
 
 async function ask(context: Context, { verb }: Action, chosen: readonly TaskSummary[]): Promise<void> {
   const { output } = context
-  for (const { id, state, scope, key } of chosen.slice(0, 20)) {
-    output.note(`  ${id} ${paintState(output.errorStyle, state)}  ${clean(key === null ? scope : `${scope}/${key}`)}`)
+  for (const task of chosen.slice(0, 20)) {
+    output.note(`  ${task.id} ${paintState(output.errorStyle, task.state)}  ${clean(nameOf(task))}`)
   }
   if (chosen.length > 20) output.note(`  … and ${chosen.length - 20} more`)
   await confirm(context, `${verb} ${chosen.length === 1 ? 'this task' : `these ${chosen.length} tasks`}?`)
@@ -103,7 +102,11 @@ async function ask(context: Context, { verb }: Action, chosen: readonly TaskSumm
 
 type Work = { readonly action: Action; readonly refs: readonly string[]; readonly options: Options }
 
-async function actOnAll(context: Context, { client, routes }: Server, { action, refs, options }: Work): Promise<Acted[]> {
+async function actOnAll(
+  context: Context,
+  { client, routes }: Server,
+  { action, refs, options }: Work,
+): Promise<Acted[]> {
   const body = options.cause === undefined ? {} : { body: { cause: options.cause } }
   const progress = createProgress(context, refs.length)
   try {
@@ -112,6 +115,9 @@ async function actOnAll(context: Context, { client, routes }: Server, { action, 
       progress.step(`${action.verb} ${refs.length} tasks`)
       return acted
     })
+  } catch (error) {
+    if (progress.done > 0) context.output.note(`stopped after ${progress.done} of ${refs.length} tasks`)
+    throw error
   } finally {
     progress.end()
   }
@@ -125,58 +131,13 @@ async function actOnOne(
   route: (typeof routes)['tasks'][Verb],
   asked: Asked,
   signal: AbortSignal,
-): Promise<Acted & { cause?: unknown }> {
+): Promise<Acted> {
   try {
     const { id, state } = await client.call(route, asked, { signal })
-    return { id, state, done: true, error: null }
+    return { id, state, error: undefined }
   } catch (error) {
-    const { status, code, message } = error as { status?: number; code?: string; message: string }
+    const { status } = error as Refusal
     if (status === undefined || status === 401 || status >= 500) throw error
-    return { id: asked.params.id, state: null, done: false, error: { code: code ?? '', message }, cause: error }
+    return { id: asked.params.id, state: null, error: error as Refusal }
   }
-}
-
-/** What has changed, and what to do next. */
-function sentences({ past, next }: Action, good: readonly Acted[]): string[] {
-  // A task that runs is over when its worker has stopped: until then it was asked to.
-  const isAsked = ({ state }: Acted) => past === 'canceled' && state === 'running'
-  const asked = good.filter(isAsked)
-  const changed = good.filter((one) => !isAsked(one))
-  const [first] = changed
-  const single = first?.state ? `${past} ${first.id}: ${stateText(first.state)}` : ''
-  const what = changed.length === 1 ? single : `${past} ${changed.length} tasks`
-  return [
-    ...(first === undefined ? [] : [next === '' ? what : `${what}; ${next.replace('ID', first.id)}`]),
-    ...(asked.length === 0
-      ? []
-      : [
-          `asked ${asked.length === 1 ? asked[0]?.id : count(asked.length, 'task')} to stop; watch with \`millrace watch ${asked[0]?.id}\``,
-        ]),
-  ]
-}
-
-function tellActed({ output }: Context, action: Action, acted: readonly (Acted & { cause?: unknown })[]): number {
-  const good = acted.filter(({ done }) => done)
-  const bad = acted.filter(({ done }) => !done)
-  // One that was refused is told as any error is.
-  if (good.length === 0 && bad.length === 1 && output.format === 'text') throw bad[0]?.cause
-  const shown = acted.map(({ cause: _, ...rest }) => rest)
-  if (output.format === 'quiet') for (const { id } of good) output.line(id)
-  else if (output.format !== 'text') {
-    output.list<Acted>(
-      shown,
-      [
-        { title: 'id', of: ({ id }) => id },
-        { title: 'state', of: ({ state }) => state ?? '' },
-        { title: 'error', of: ({ error }) => error?.message ?? '' },
-      ],
-      { id: ({ id }) => id, none: '' },
-    )
-  }
-  for (const { id, error } of output.format === 'text' ? bad : []) {
-    output.note(`${output.errorStyle.red('✗')} ${clean(id)}: ${clean(error?.message ?? '')}`)
-  }
-  if (good.length > 0 && output.format === 'text') for (const line of sentences(action, good)) output.line(line)
-  if (bad.length === 0) return exitCodes.done
-  return good.length > 0 ? exitCodes.some_failed : exitOf(bad[0]?.cause)
 }

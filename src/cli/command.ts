@@ -18,7 +18,7 @@ export type CommandFile = {
   /** Declares the arguments and options to the parser. */
   define?(command: Command): void
   /** Does it, and answers the exit code when that is not 0. Arguments that were left out are not in the list. */
-  run(context: Context, args: readonly string[], options: Options): Promise<number | void>
+  run(context: Context, args: readonly string[], options: Options): Promise<number> | Promise<void>
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the parser gives what was declared, and each file says what that is

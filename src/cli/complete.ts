@@ -20,7 +20,7 @@ export async function suggest(context: Context, words: readonly string[]): Promi
   const text = await printed((tab) => {
     for (const command of tab.commands.values()) {
       const argument = command.arguments.get('id')
-      if (argument !== undefined) argument.handler = (complete) => ids.forEach(([id, about]) => void complete(id, about))
+      if (argument !== undefined) argument.handler = (complete) => ids.forEach(([id, about]) => complete(id, about))
     }
     tab.parse([...words])
   })

@@ -1,9 +1,9 @@
-import type { Client, routes as apiRoutes } from '../api/index.ts'
+import type { routes as apiRoutes, Client } from '../api/index.ts'
 import type { Config, ConfigSources, Connection } from '../config/index.ts'
+import type { Prints } from './command.ts'
 import { UsageError } from './exit.ts'
 import type { Host, LoadHost } from './host.ts'
 import { createOutput, type Output } from './output.ts'
-import type { Prints } from './command.ts'
 import { Interrupted, type World } from './world.ts'
 
 /** What every command may be given, before its own options. */
@@ -32,17 +32,17 @@ export type Context = {
   /** Aborts when the person wants the command to end. Whoever waits for long takes it. */
   readonly signal: AbortSignal
   /** Ends the command as Ctrl-C does, where the terminal does not make a signal of it. */
-  interrupt(): void
+  readonly interrupt: () => void
   /** The server that was asked for. It is not spoken to yet. */
-  server(): Promise<Server>
+  readonly server: () => Promise<Server>
   /** The program that runs Millrace in this process. */
-  host(): Promise<Host>
+  readonly host: () => Promise<Host>
   /** The settings, with what these flags said. */
-  config(flags?: ConfigSources['flags']): Promise<Config>
+  readonly config: (flags?: ConfigSources['flags']) => Promise<Config>
   /** Where settings come from, for what reads them otherwise. */
-  sources(flags?: ConfigSources['flags']): ConfigSources
+  readonly sources: (flags?: ConfigSources['flags']) => ConfigSources
   /** Lets go of what it took from the process. */
-  end(): void
+  readonly end: () => void
 }
 
 export type ContextOptions = {

@@ -20,7 +20,12 @@ export async function examineHere(config: Config): Promise<Finding[]> {
     examineNode(process.versions.node),
     examineDisk('disk', config.data),
     examineDisk('temp', tmpdir()),
-    examineProgram('perl', ['-e', 'print $^V'], 'commands run under a keeper that is written in Perl: install perl', 'warning'),
+    examineProgram(
+      'perl',
+      ['-e', 'print $^V'],
+      'commands run under a keeper that is written in Perl: install perl',
+      'warning',
+    ),
     examineProgram('svn', ['--version', '--quiet'], 'archives in Subversion need it: install subversion', 'unknown'),
     examineProgram('git', ['--version'], 'archives in Git need it: install git', 'unknown'),
     examineContainers(),
@@ -81,10 +86,16 @@ async function examineZones(): Promise<Finding> {
     new Intl.DateTimeFormat('en', { timeZone: zone, hour: 'numeric', hourCycle: 'h23' }).format(new Date(at))
   try {
     const isRight =
-      hourIn('America/New_York', '2026-07-01T12:00:00Z') === '08' && hourIn('America/New_York', '2026-01-01T12:00:00Z') === '07'
+      hourIn('America/New_York', '2026-07-01T12:00:00Z') === '08' &&
+      hourIn('America/New_York', '2026-01-01T12:00:00Z') === '07'
     if (isRight) return good('time zones', `rules of ${process.versions['tz'] ?? 'this Node'}`)
   } catch {
     // A Node without any zones throws.
   }
-  return { check: 'time zones', state: 'warning', evidence: 'this Node has no rules of time zones', fix: 'use a Node with full ICU' }
+  return {
+    check: 'time zones',
+    state: 'warning',
+    evidence: 'this Node has no rules of time zones',
+    fix: 'use a Node with full ICU',
+  }
 }

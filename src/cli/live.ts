@@ -2,7 +2,7 @@ import type { Context } from './context.ts'
 import { createFrame } from './render/frame.ts'
 
 export type Live = {
-  draw(lines: readonly string[]): void
+  readonly draw: (lines: readonly string[]) => void
   /** Aborts when the person wants it to end. */
   readonly signal: AbortSignal
 }
@@ -21,7 +21,8 @@ export async function live<T>(context: Context, show: (live: Live) => Promise<T>
   }
   const redraw = () => frame.draw(drawn)
   const hear = (chunk: Uint8Array | string) => {
-    if (/[q\u0003]/.test(String(chunk))) context.interrupt()
+    // In this mode Ctrl-C is a character like any other.
+    if (['q', '\u0003'].some((key) => String(chunk).includes(key))) context.interrupt()
   }
   const isRaw = stdin.isTTY === true && stdin.setRawMode !== undefined
   if (isRaw) {

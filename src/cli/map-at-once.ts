@@ -1,9 +1,5 @@
 /** Maps all items, a few at a time, in order. The first error ends it: what was not begun is left. */
-export async function mapAtOnce<T, R>(
-  items: readonly T[],
-  atOnce: number,
-  map: (item: T) => Promise<R>,
-): Promise<R[]> {
+export async function mapAtOnce<T, R>(items: readonly T[], atOnce: number, map: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   let next = 0
   let hasFailed = false

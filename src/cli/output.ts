@@ -32,16 +32,20 @@ export type Output = {
   /** Cells in a line of the terminal; undefined where nothing is to be cut. */
   readonly width: number | undefined
   /** Prints one thing. */
-  one(value: object, text: () => readonly string[]): void
+  readonly one: (value: object, text: () => readonly string[]) => void
   /** Prints things as a table. `none` is said when there are none. */
-  list<T extends object>(items: readonly T[], columns: readonly Column<T>[], of: ListOptions<T>): void
+  readonly list: <T extends object>(
+    items: readonly T[],
+    columns: readonly Column<T>[],
+    of: ListOptions<T>,
+  ) => Promise<void>
   /** Prints one of several things that come one after another. */
-  item(value: object, text: () => string): void
-  line(text: string): void
+  readonly item: (value: object, text: () => string) => void
+  readonly line: (text: string) => void
   /** Writes bytes as they are, and waits while the reader is slow. */
-  write(bytes: Uint8Array): Promise<void>
+  readonly write: (bytes: Uint8Array) => Promise<void>
   /** Says something that is not data. */
-  note(text: string): void
+  readonly note: (text: string) => void
 }
 
 export type ListOptions<T> = { readonly id: (item: T) => string; readonly none: string }
@@ -50,7 +54,9 @@ export function createOutput({ stdout, stderr, environment }: World, options: Ou
   const terminal = readTerminal(environment)
   const format = formatOf(options)
   const hasColor = (sink: Sink) =>
-    options.color === 'auto' ? (terminal.color ?? (sink.isTTY === true && !terminal.isDumb)) : options.color === 'always'
+    options.color === 'auto'
+      ? (terminal.color ?? (sink.isTTY === true && !terminal.isDumb))
+      : options.color === 'always'
   const isTerminal = stdout.isTTY === true
   const style = createStyle(format === 'text' && hasColor(stdout))
   const width = isTerminal ? (stdout.columns ?? 80) : undefined
@@ -67,13 +73,13 @@ export function createOutput({ stdout, stderr, environment }: World, options: Ou
       if (format === 'json' || format === 'ndjson') json(pick(value, fields))
       else for (const one of text()) line(one)
     },
-    list(items, columns, { id, none }) {
+    async list(items, columns, { id, none }) {
       if (format === 'json') json(items.map((item) => pick(item, fields)))
       else if (format === 'ndjson') for (const item of items) json(pick(item, fields))
       else if (format === 'quiet') for (const item of items) line(id(item))
       else if (format === 'plain') for (const item of items) line(plainLine(item, columns))
       else if (items.length === 0) stderr.write(`${none}\n`)
-      else for (const one of table(items, columns, { style, width })) line(one)
+      else for (const one of await table(items, columns, { style, width })) line(one)
     },
     item(value, text) {
       if (format === 'json' || format === 'ndjson') line(JSON.stringify(pick(value, fields)))
@@ -97,7 +103,11 @@ function formatOf({ prints, json, ndjson, plain, quiet }: OutputOptions): Format
   return second ?? format
 }
 
-const fieldsOf = (text: string) => text.split(',').map((name) => name.trim()).filter(Boolean)
+const fieldsOf = (text: string) =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean)
 
 function pick(value: object, fields: readonly string[] | undefined): unknown {
   if (fields === undefined) return value

@@ -1,6 +1,6 @@
 import type { Context } from './context.ts'
 
-export type Progress = { step(label: string): void; end(): void }
+export type Progress = { readonly done: number; step(label: string): void; end(): void }
 
 const WORTH_SHOWING = 10
 
@@ -9,6 +9,9 @@ export function createProgress({ world: { stderr } }: Context, total: number): P
   let done = 0
   const isShown = stderr.isTTY === true && total >= WORTH_SHOWING
   return {
+    get done() {
+      return done
+    },
     step(label) {
       done += 1
       if (isShown) stderr.write(`\r${label}: ${done} of ${total}\u001b[K`)

@@ -7,7 +7,10 @@ import { Interrupted } from './world.ts'
 /** Asks a yes-or-no question. Throws unless the answer is yes, and where there is nobody to ask. */
 export async function confirm(context: Context, question: string): Promise<void> {
   if (!context.world.stdin.isTTY) {
-    throw new UsageError('this is not done unasked, and there is nobody to ask', 'add --yes, or look first with --dry-run')
+    throw new UsageError(
+      'this is not done unasked, and there is nobody to ask',
+      'add --yes, or look first with --dry-run',
+    )
   }
   const answer = await askLine(context, `${question} [y/N] `)
   if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('nothing was changed', 'answer y, or add --yes')

@@ -136,6 +136,20 @@ const access: readonly Entry[] = [
   },
 ]
 
+const tokens: readonly Leaf[] = [
+  {
+    name: 'create',
+    about: 'make a token',
+    load: async () => (await import('./commands/token-create.ts')).tokenCreate,
+  },
+  { name: 'ls', about: 'list them', load: async () => (await import('./commands/token-ls.ts')).tokenLs },
+  {
+    name: 'revoke',
+    about: 'end them, at once',
+    load: async () => (await import('./commands/token-revoke.ts')).tokenRevoke,
+  },
+]
+
 const other: readonly Entry[] = [
   { name: 'api', about: 'send any request to the server', load: async () => (await import('./commands/api.ts')).api },
   {
@@ -161,7 +175,10 @@ export const tree: readonly Group[] = [
   { title: 'Start', commands: start },
   { title: 'Look', commands: look },
   { title: 'Act', commands: act },
-  { title: 'Access', commands: access },
+  {
+    title: 'Access',
+    commands: [...access, { name: 'token', about: 'tokens of programs and people', commands: tokens }],
+  },
   { title: 'Other', commands: other },
 ]
 

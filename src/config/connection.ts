@@ -30,7 +30,8 @@ export async function findConnection(sources: ConfigSources = {}): Promise<Conne
         ? [chosen.url, `context ${current}`]
         : [local, 'this machine']
   if (config.token !== undefined) return { url, urlFrom, token: config.token, tokenFrom: from('token') }
-  const isSame = ([name, context]: [string, Context]) => context.url === url && (chosen?.url !== url || name === current)
+  const isSame = ([name, context]: [string, Context]) =>
+    context.url === url && (chosen?.url !== url || name === current)
   const [name, context] = Object.entries(contexts).find(isSame) ?? []
   if (context?.token !== undefined) return { url, urlFrom, token: context.token, tokenFrom: `context ${name}` }
   return { url, urlFrom, ...(url === local ? adminToken(config) : nobody) }

@@ -124,7 +124,9 @@ async function readFile(named: string | undefined, folder: string): Promise<Conf
   if (typeof values !== 'object' || Array.isArray(values)) {
     throw new ConfigInvalid([`${path} must hold settings as "name: value" lines`])
   }
-  const owned = (settings as readonly Setting[]).filter((setting) => setting.isOwnerOnly && setting.name in (values as object))
+  const owned = (settings as readonly Setting[]).filter(
+    (setting) => setting.isOwnerOnly && setting.name in (values as object),
+  )
   if (owned.length > 0) {
     const hints = owned.map(({ name }) => `${path} has the key ${name}, which is not taken from a configuration file`)
     throw new ConfigInvalid(hints, 'use `millrace login`, or MILLRACE_URL and MILLRACE_TOKEN')

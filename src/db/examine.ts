@@ -26,7 +26,8 @@ const good = (check: string, evidence: string): Finding => ({ check, state: 'goo
 
 /** What there is to say about the database that is named, or about the embedded one of the data directory. */
 export async function examineDatabase(options: DatabaseOptions): Promise<Finding[]> {
-  if (options.databaseUrl === undefined && !existsSync(join(resolve(options.dataDir), CLUSTER))) return [examinePackage()]
+  if (options.databaseUrl === undefined && !existsSync(join(resolve(options.dataDir), CLUSTER)))
+    return [examinePackage()]
   let database: Database
   try {
     database = await open(options)
@@ -123,9 +124,19 @@ async function examineSchema(pool: Pool): Promise<Finding> {
   if (pending.length === 0 && functionsCurrent) return examineRights(pool, `${version}, as this release needs it`)
   const evidence = is_there ? `the database has ${version} and this release needs ${known}` : 'there is none yet'
   if (!may && !is_there) {
-    return { check, state: 'bad', evidence: `${evidence}, and this role may make none`, fix: 'grant create on the database to it' }
+    return {
+      check,
+      state: 'bad',
+      evidence: `${evidence}, and this role may make none`,
+      fix: 'grant create on the database to it',
+    }
   }
-  return { check, state: 'warning', evidence, fix: 'run millrace migrate up; serve does so by itself unless migrate is never' }
+  return {
+    check,
+    state: 'warning',
+    evidence,
+    fix: 'run millrace migrate up; serve does so by itself unless migrate is never',
+  }
 }
 
 async function examineRights(pool: Pool, evidence: string): Promise<Finding> {

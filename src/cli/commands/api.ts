@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Route } from '../../api/index.ts'
+import { anyRoute } from '../any-route.ts'
 import type { CommandFile } from '../command.ts'
 import type { Context } from '../context.ts'
 import { UsageError } from '../exit.ts'
@@ -28,9 +28,10 @@ export const api: CommandFile = {
     if (method === undefined) throw new UsageError(`there is no method ${given}`, `use ${methods.join(', ')}`)
     // Anything else could make another host of the server's address, and the token would go there.
     if (!path.startsWith('/')) throw new UsageError(`the path ${path} does not begin with /`, 'write /v1/tasks')
-    const route = { method, path, name: 'any', summary: '', access: { role: 'anyone' }, answers: {} } satisfies Route
     const body = options.body === undefined ? undefined : await readJson(context, options.body)
-    const answer = await client.open<Route>(route, body === undefined ? {} : { body }, { signal: context.signal })
+    const answer = await client.open(anyRoute(method, path), body === undefined ? {} : { body }, {
+      signal: context.signal,
+    })
     for await (const bytes of answer.body ?? []) await context.output.write(bytes)
     if (context.output.isLive) context.output.line('')
   },

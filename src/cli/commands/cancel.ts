@@ -6,5 +6,8 @@ export const cancel = actionCommand({
   past: 'canceled',
   isDestructive: true,
   next: '',
-  examples: ["millrace cancel 118 --cause 'the wrong branch'", "millrace cancel --filter 'state:waiting scope:archive:My-Project' --dry-run"],
+  examples: [
+    "millrace cancel 118 --cause 'the wrong branch'",
+    "millrace cancel --filter 'state:waiting scope:archive:My-Project' --dry-run",
+  ],
 })

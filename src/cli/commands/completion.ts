@@ -5,7 +5,10 @@ import { shells } from '../complete.ts'
 /** Prints the script with which a shell completes commands, options and the ids of tasks. */
 export const completion: CommandFile = {
   usage: 'SHELL',
-  examples: ['source <(millrace completion bash)', 'millrace completion fish > ~/.config/fish/completions/millrace.fish'],
+  examples: [
+    'source <(millrace completion bash)',
+    'millrace completion fish > ~/.config/fish/completions/millrace.fish',
+  ],
   prints: 'one',
   define: (command) => void command.addArgument(new Argument('<shell>', 'whose script').choices(shells)),
   async run({ output }, [shell = '']) {

@@ -1,5 +1,5 @@
-import type { CommandFile } from '../command.ts'
 import { type Explained, readConfig } from '../../config/index.ts'
+import type { CommandFile } from '../command.ts'
 import { UsageError } from '../exit.ts'
 
 /** Says which settings are in force, and which source each came from. Secrets are not shown. */
@@ -16,11 +16,16 @@ export const configExplain: CommandFile = {
       throw new UsageError(`there is no setting ${unknown.join(', ')}`, `choose from ${known}`)
     }
     const shown = explained.filter(({ name }) => names.length === 0 || names.includes(name))
-    output.list<Explained>(
+    await output.list<Explained>(
       shown,
       [
         { title: 'setting', of: ({ name }) => name },
-        { title: 'value', of: ({ value }) => String(value ?? '-'), plain: ({ value }) => String(value ?? ''), least: 12 },
+        {
+          title: 'value',
+          of: ({ value }) => String(value ?? '-'),
+          plain: ({ value }) => String(value ?? ''),
+          least: 12,
+        },
         { title: 'from', of: ({ source }) => source, least: 12 },
       ],
       { id: ({ name }) => name, none: '' },

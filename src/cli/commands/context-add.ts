@@ -5,7 +5,10 @@ import { checkName } from '../context-name.ts'
 /** Names a server without signing in: for one that asks for no token, or one whose token comes from the environment. */
 export const contextAdd: CommandFile = {
   usage: 'NAME URL',
-  examples: ['millrace context add ci https://millrace.example.org', 'millrace context add local http://127.0.0.1:7420'],
+  examples: [
+    'millrace context add ci https://millrace.example.org',
+    'millrace context add local http://127.0.0.1:7420',
+  ],
   prints: 'one',
   define: (command) => void command.argument('<name>', 'of the context').argument('<url>', 'of the server'),
   async run({ output, sources, world: { environment } }, [name = '', given = '']) {

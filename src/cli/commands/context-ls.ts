@@ -13,7 +13,7 @@ export const contextLs: CommandFile = {
     const rows = Object.entries(contexts).map(([name, { url, token }]): Row => {
       return { name, url, current: name === current, signed_in: token !== undefined }
     })
-    output.list(
+    await output.list(
       rows,
       [
         { title: '', of: (row) => (row.current ? '*' : ''), plain: (row) => String(row.current) },

@@ -25,7 +25,7 @@ export const doctor: CommandFile = {
       if (output.format === 'text') for (const finding of found) tell(finding, output)
     }
     if (output.format !== 'text') {
-      output.list(
+      await output.list(
         findings,
         [
           { title: 'check', of: ({ check }) => check },

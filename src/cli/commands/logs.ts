@@ -17,9 +17,7 @@ export const logs: CommandFile = {
       .argument('<id>', ID)
       .option('-f, --follow', 'go on until the attempt has ended')
       .option('--attempt <number>', 'which attempt (default: the last one)', positiveInteger)
-      .addOption(
-        new Option('--stream <stream>', 'what of it').choices(['mixed', 'stdout', 'stderr']).default('mixed'),
-      )
+      .addOption(new Option('--stream <stream>', 'what of it').choices(['mixed', 'stdout', 'stderr']).default('mixed'))
   },
   async run(context, [id = ''], options: Options) {
     const server = await context.server()
@@ -48,7 +46,12 @@ function writer({ output }: Context, { id, stream }: Asked): Write {
 }
 
 /** Part by part, so that a log of any size passes through. */
-async function print({ signal }: Context, { client, routes }: Server, { id, ...query }: Asked, write: Write): Promise<void> {
+async function print(
+  { signal }: Context,
+  { client, routes }: Server,
+  { id, ...query }: Asked,
+  write: Write,
+): Promise<void> {
   for (let start = 0; ; ) {
     const answer = await client.open(routes.tasks.log, { params: { id }, query: { ...query, start } }, { signal })
     let length = 0

@@ -27,7 +27,7 @@ export const ls: CommandFile = {
     )
     const most = all ? Number.POSITIVE_INFINITY : limit
     const { items, hasMore } = await listTasks(await context.server(), filter, { most, signal })
-    output.list(items, taskColumns(output.style), { id: ({ id }) => id, none: 'no tasks' })
+    await output.list(items, taskColumns(output.style), { id: ({ id }) => id, none: 'no tasks' })
     if (hasMore) output.note(`these are the newest ${limit}; for more: --limit, or --all`)
   },
 }

@@ -4,10 +4,7 @@ import { addFlags, flagsOf } from '../flags.ts'
 /** Brings the schema up to date. */
 export const migrateUp: CommandFile = {
   usage: '',
-  examples: [
-    'millrace migrate up',
-    'MILLRACE_DATABASE_URL=postgresql://user@host/millrace millrace migrate up --json',
-  ],
+  examples: ['millrace migrate up', 'MILLRACE_DATABASE_URL=postgresql://user@host/millrace millrace migrate up --json'],
   prints: 'one',
   define: (command) => void addFlags(command, ['data', 'database_url']),
   async run(context, _, options: Record<string, unknown>) {

@@ -1,8 +1,8 @@
 import type { CommandFile } from '../command.ts'
 import type { Output } from '../output.ts'
-import { type Twig, tree } from '../render/tree.ts'
 import { clean, cleanLines } from '../render/text.ts'
 import { ago, duration } from '../render/time.ts'
+import { type Twig, tree } from '../render/tree.ts'
 import { ID, nameOf, paintState, ranFor, refOf, type Task } from '../task.ts'
 
 /** Shows a task with its neighbours, its attempts and why it stands where it stands. */
@@ -59,7 +59,8 @@ const neighbour = (one: Neighbour, style: Output['style']): Twig => ({
 })
 
 function attempt({ number, started_at, ended_at, outcome, worker, error }: Task['attempts'][number]): Twig {
-  const ran = started_at === null ? '' : ` ${duration((ended_at ? Date.parse(ended_at) : Date.now()) - Date.parse(started_at))}`
+  const ran =
+    started_at === null ? '' : ` ${duration((ended_at ? Date.parse(ended_at) : Date.now()) - Date.parse(started_at))}`
   const where = worker === null ? '' : ` on ${clean(worker)}`
   const below = errorLines(error).map((label) => ({ label, below: [] }))
   return { label: `${number} ${outcome ?? 'under way'}${ran}${where}`, below }

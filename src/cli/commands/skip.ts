@@ -6,5 +6,8 @@ export const skip = actionCommand({
   past: 'skipped',
   isDestructive: true,
   next: '',
-  examples: ['millrace skip 118 --yes', "millrace skip --filter 'state:held kind:archive.step' --cause 'no longer needed' --yes"],
+  examples: [
+    'millrace skip 118 --yes',
+    "millrace skip --filter 'state:held kind:archive.step' --cause 'no longer needed' --yes",
+  ],
 })

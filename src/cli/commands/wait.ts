@@ -3,9 +3,9 @@ import type { CommandFile } from '../command.ts'
 import type { Context, Server } from '../context.ts'
 import { TimedOut } from '../exit.ts'
 import { mapAtOnce } from '../map-at-once.ts'
+import { nextLook } from '../next-look.ts'
 import { aDuration } from '../numbers.ts'
 import { openAgain } from '../open-again.ts'
-import { nextLook } from '../next-look.ts'
 import { clean } from '../render/text.ts'
 import { duration } from '../render/time.ts'
 import { exitOfTasks, ID, isFinal, paintState, refOf, type Task, type TaskState, taskStates } from '../task.ts'
@@ -33,7 +33,7 @@ export const wait: CommandFile = {
     const refs = [...new Set(ids.map((id) => refOf(id, server.connection.url)))]
     const tasks = await waitFor(context, server, refs, options)
     if (context.output.format !== 'text') {
-      context.output.list(
+      await context.output.list(
         tasks.map(({ id, state }) => ({ id, state })),
         [
           { title: 'id', of: ({ id }) => id },
@@ -55,7 +55,9 @@ async function waitFor(context: Context, server: Server, refs: readonly string[]
   const seen = new Map<string, Task>()
   const late = () =>
     new TimedOut(
-      `after ${duration(Date.now() - begun)} ${refs.length - ended.size} of ${refs.length} are not there: ${[...seen.values()]
+      `after ${duration(Date.now() - begun)} ${refs.length - ended.size} of ${refs.length} are not there: ${[
+        ...seen.values(),
+      ]
         .filter(({ id }) => ![...ended.values()].some((task) => task.id === id))
         .map(({ id, state, why }) => `${id} is ${state} (${clean(why)})`)
         .join(', ')}`,

@@ -73,7 +73,8 @@ function frameOf(tasks: readonly Task[], output: Output): string[] {
       label: `${one.id} ${paintState(style, one.state)}  ${clean(nameOf(one))}`,
       below: [],
     }))
-    if (task.unmet > twigs.length && twigs.length > 0) twigs.push({ label: `… ${task.unmet - twigs.length} more`, below: [] })
+    if (task.unmet > twigs.length && twigs.length > 0)
+      twigs.push({ label: `… ${task.unmet - twigs.length} more`, below: [] })
     return [
       `${style.bold(task.id)} ${paintState(style, task.state)}  ${clean(nameOf(task))}${ran}`,
       ...(task.why === task.state ? [] : [`  ${style.dim(clean(task.why))}`]),

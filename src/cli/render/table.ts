@@ -1,5 +1,5 @@
 import type { Style } from './style.ts'
-import { clean, pad, truncate, widthOf } from './text.ts'
+import { clean, pad, prepareWidths, truncate, widthOf } from './text.ts'
 
 export type Column<T> = {
   readonly title: string
@@ -21,12 +21,17 @@ export type TableOptions = {
 const GAP = '  '
 
 /** Rows under a header, in columns as wide as their content asks for and the terminal allows. */
-export function table<T>(rows: readonly T[], columns: readonly Column<T>[], options: TableOptions): string[] {
+export async function table<T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
+  options: TableOptions,
+): Promise<string[]> {
   const cells = rows.map((row) => columns.map((column) => clean(column.of(row))))
+  await prepareWidths(cells.flat())
   const wanted = columns.map((column, at) =>
-    Math.max(widthOf(column.title), ...cells.map((line) => widthOf(line[at] ?? ''))),
+    cells.reduce((most, line) => Math.max(most, widthOf(line[at] ?? '')), widthOf(column.title)),
   )
-  const widths = options.width === undefined ? wanted : fit(wanted, columns, options.width)
+  const widths = options.width === undefined ? wanted : toFit(wanted, columns, options.width)
   const line = (texts: readonly string[], paint: (text: string, at: number) => string) =>
     texts
       .map((text, at) => {
@@ -47,7 +52,7 @@ export function table<T>(rows: readonly T[], columns: readonly Column<T>[], opti
 }
 
 /** Takes from the widest column that may give, until all fit or none may give more. */
-function fit<T>(wanted: readonly number[], columns: readonly Column<T>[], width: number): number[] {
+function toFit<T>(wanted: readonly number[], columns: readonly Column<T>[], width: number): number[] {
   const widths = [...wanted]
   const least = columns.map((column, at) => Math.min(column.least ?? Number.POSITIVE_INFINITY, wanted[at] ?? 0))
   let over = widths.reduce((sum, one) => sum + one, GAP.length * (widths.length - 1)) - width
