@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from './commander.ts'
 import { parseDuration } from './render/time.ts'
 
 export function positiveInteger(text: string): number {

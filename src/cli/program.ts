@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError } from './commander.ts'
 import { type CommandFile, declare, splitJsonFields } from './command.ts'
 import type { GlobalOptions } from './context.ts'
 import { exitCodes, exitOf, tell } from './exit.ts'

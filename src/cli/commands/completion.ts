@@ -1,4 +1,4 @@
-import { Argument } from 'commander'
+import { Argument } from '../commander.ts'
 import type { CommandFile } from '../command.ts'
 import { shells } from '../complete.ts'
 

@@ -1,4 +1,4 @@
-import { Option } from 'commander'
+import { Option } from '../commander.ts'
 import type { CommandFile } from '../command.ts'
 import type { Context, Server } from '../context.ts'
 import { positiveInteger } from '../numbers.ts'

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from '../commander.ts'
 import type { CommandFile } from '../command.ts'
 
 /** Prints the script of an upgrade. */

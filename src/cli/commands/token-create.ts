@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Option } from 'commander'
+import { Option } from '../commander.ts'
 import type { CommandFile } from '../command.ts'
 import { UsageError } from '../exit.ts'
 import { aDuration } from '../numbers.ts'
