@@ -19,12 +19,15 @@ import {
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { type AnyWorker, connect, type Millrace } from './engine/index.ts'
-import { addTasks, createServer, requireTokenFor } from './http/index.ts'
+import { type AnyWorker, connect, EventHub, type Millrace, type ReadEventsOptions, readEvents } from './engine/index.ts'
+import { addEvents, addSocket, addTasks, addWebhooks, createServer, requireTokenFor } from './http/index.ts'
+import { createOutbound } from './outbound/index.ts'
 import { Parts } from './parts.ts'
+import { Webhooks } from './webhooks/index.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
 
+const DELIVERIES_AT_ONCE = 20 // each waits for a receiver, up to 20 seconds
 const READINESS_MS = 2_000 // probes usually give up after a few seconds
 
 /** Starts everything in this process and answers when it takes requests. When `signal` aborts first, it stops and throws. */
@@ -51,6 +54,12 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     onError: (error) => logger.warn({ err: error }, 'a write of the record did not work'),
   })
   parts.add('access', () => access.close())
+  const { hub, webhooks } = startWebhooks({ config, logger, parts, pool: database.pool, millrace })
+  const events = {
+    hub,
+    read: (options: ReadEventsOptions) => readEvents(database.pool, options),
+    resolve: (text: string) => millrace.resolve(text),
+  }
   const server = createServer({
     logger,
     access,
@@ -58,7 +67,12 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     rateLimit: config.rate_limit,
     trustProxy: config.trust_proxy,
     isAway: isConnectionLost,
-    resources: [(app) => addTasks(app, millrace)],
+    resources: [
+      (app) => addTasks(app, millrace),
+      (app) => addEvents(app, events),
+      (app) => addSocket(app, events),
+      (app) => addWebhooks(app, webhooks),
+    ],
     readiness: () => readiness(database.pool),
   })
   parts.add('http', () => server.drain(config.drain_seconds * 1000))
@@ -68,6 +82,29 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
   signal?.throwIfAborted()
   const signIn = token.file === undefined ? undefined : await firstLink(access, url)
   return { url, signInUrl: signIn, failed: database.lost, stop: () => parts.stop() }
+}
+
+type WebhookParts = {
+  readonly config: Config
+  readonly logger: Logger
+  readonly parts: Parts
+  readonly pool: Pool
+  readonly millrace: Millrace
+}
+
+/** Has webhooks told of events: their deliveries are made and sent here. */
+function startWebhooks({ config, logger, parts, pool, millrace }: WebhookParts) {
+  const hub = new EventHub(pool)
+  parts.add('events', () => hub.close())
+  const onError = (error: Error) => logger.warn({ err: error }, 'webhooks could not go on; they will')
+  const outbound = createOutbound({ allow: config.outbound_allow?.split(',') ?? [] })
+  parts.add('outbound', () => outbound.close())
+  const webhooks = new Webhooks({ pool, millrace, outbound })
+  const options = { concurrency: DELIVERIES_AT_ONCE, stopSeconds: config.drain_seconds, onError }
+  const dispatcher = millrace.dispatch(webhooks.workers, options)
+  parts.add('webhooks', () => dispatcher.stop())
+  parts.add('planning of webhooks', webhooks.start(hub, onError))
+  return { hub, webhooks }
 }
 
 /** The link that a start prints: it signs the administrator in. */
@@ -90,9 +127,15 @@ export async function worker(config: Config, signal?: AbortSignal): Promise<Runn
   const parts = new Parts((name, error) => logger.error({ err: error }, `${name} did not stop cleanly`))
   try {
     const { database, millrace } = await startEngine(config, logger, parts, signal)
+    const { webhooks } = startWebhooks({ config, logger, parts, pool: database.pool, millrace })
     const { kinds, name } = await startDispatcher(millrace, config, logger, parts)
     signal?.throwIfAborted()
-    return { name, kinds, failed: database.lost, stop: () => parts.stop() }
+    return {
+      name,
+      kinds: [...webhooks.workers.map(({ kind }) => kind), ...kinds],
+      failed: database.lost,
+      stop: () => parts.stop(),
+    }
   } catch (error) {
     await parts.stop()
     throw error

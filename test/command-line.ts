@@ -1,8 +1,8 @@
 // The command line in this process: what it prints is caught, and a terminal is played to it.
 import { Readable, Writable } from 'node:stream'
 import { onTestFinished } from 'vitest'
-import { Interrupted } from '../src/cli/world.ts'
 import { run } from '../src/cli/index.ts'
+import { Interrupted } from '../src/cli/world.ts'
 import { ADMIN, type TestServer } from './server.ts'
 
 export type Asked = {

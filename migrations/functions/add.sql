@@ -163,15 +163,24 @@ begin
     ) x
     where x.old is null
     returning id, state, unmet
+  ),
+  told as (
+    insert into millrace.outbox (created, readied)
+    select array_agg(b.id), array_agg(b.id) filter (where b.state = 'ready') from born b having count(*) > 0
   )
   select array_agg(b.id) filter (where b.state = 'waiting' and b.unmet = 0), count(*) filter (where b.state = 'ready')
   into v_special, v_claimable
   from born b;
   if p_held_by is not null then
-    insert into millrace.event (task, name, prior, next, actor)
-    select x.id, 'held', 'waiting', 'held', x.held_by
-    from unnest(v_ids, p_held_by, v_old) x(id, held_by, old)
-    where x.held_by is not null and x.old is null;
+    with held as (
+      insert into millrace.event (task, name, prior, next, actor)
+      select x.id, 'held', 'waiting', 'held', x.held_by
+      from unnest(v_ids, p_held_by, v_old) x(id, held_by, old)
+      where x.held_by is not null and x.old is null
+      returning task, prior, actor
+    )
+    insert into millrace.outbox (name, next, tasks, priors, actor)
+    select 'held', 'held', array_agg(h.task), array_agg(h.prior), h.actor from held h group by h.actor;
   end if;
   if v_special is not null then v_claimable := v_claimable + millrace.make_ready(v_special); end if;
   if v_doomed is not null then
@@ -206,8 +215,14 @@ begin
   born as (
     insert into millrace.live (id, ready_order, ready_at, lane, priority, state, max_attempts)
     select i.id, nextval('millrace.ready_order'), i.at, i.lane, i.priority, 'ready', i.max_attempts from item i
+  ),
+  whole as materialized (
+    select array_agg(i.id) as ids from item i
+  ),
+  told as (
+    insert into millrace.outbox (created, readied) select w.ids, w.ids from whole w where w.ids is not null
   )
-  select array_agg(i.id) into v_ids from item i;
+  select w.ids into v_ids from whole w;
   return v_ids;
 end $$;
 

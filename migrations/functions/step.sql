@@ -16,6 +16,7 @@ returns json
 language plpgsql as $$
 declare
   v_accepted    bigint[] := '{}';
+  v_untold      bigint[];
   v_claimable   int := 0;
   v_claimed     int := 0;
   v_is_alive    boolean;
@@ -26,7 +27,10 @@ begin
   if p_idle is not null then perform millrace.set_idle(p_holder, p_lanes, p_idle); end if;
   if cardinality(p_ids) > 0 then
     v_accepted := millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged);
-    if cardinality(v_accepted) > 0 then v_claimable := millrace.settle(v_accepted, 'succeeded'); end if;
+    if cardinality(v_accepted) > 0 then
+      v_untold := v_accepted;
+      v_claimable := millrace.settle(v_accepted, 'succeeded');
+    end if;
   end if;
   select
     -- A dispatcher whose lease ran out may not know it yet.
@@ -34,6 +38,11 @@ begin
     exists (select 1 from millrace.effect),
     (select l.not_before from millrace.live l where l.state = 'delayed' order by l.not_before limit 1)
   into v_is_alive, v_has_effects, v_due;
+  if v_untold is not null and (v_has_effects or v_due <= clock_timestamp() or p_limit <= 0 or not v_is_alive) then
+    -- Before anything else can happen to these tasks, or because nothing is claimed with which it could be told.
+    insert into millrace.outbox (succeeded, holder) values (v_untold, p_holder);
+    v_untold := null;
+  end if;
   if v_due <= clock_timestamp() then
     v_claimable := v_claimable + millrace.move_due();
     v_has_effects := true;
@@ -57,6 +66,10 @@ begin
           for no key update skip locked
         ))
         returning l.id, l.epoch, l.lane, l.priority, l.ready_order, l.failures, l.deaths
+      ),
+      told as (
+        insert into millrace.outbox (succeeded, claimed, holder)
+        select v_untold, array_agg(u.id), p_holder from leased u having v_untold is not null or count(*) > 0
       )
       select json_agg(json_build_array(
           u.id::text, u.epoch, u.lane, u.priority, u.ready_order::text, u.failures, u.deaths, t.scope, t.key, t.creator::text, t.payload
@@ -84,6 +97,10 @@ begin
         set state = 'running', holder = p_holder, epoch = l.epoch + 1, started_at = clock_timestamp()
         where l.ctid = any(array(select n.tid from next n))
         returning l.id, l.epoch, l.lane, l.priority, l.ready_order, l.failures, l.deaths
+      ),
+      told as (
+        insert into millrace.outbox (succeeded, claimed, holder)
+        select v_untold, array_agg(u.id), p_holder from leased u having v_untold is not null or count(*) > 0
       )
       select json_agg(json_build_array(
           u.id::text, u.epoch, u.lane, u.priority, u.ready_order::text, u.failures, u.deaths, t.scope, t.key, t.creator::text, t.payload

@@ -26,6 +26,10 @@ begin
     from mine
     where l.id = mine.id
     returning l.id, l.state, l.unmet
+  ),
+  told as (
+    insert into millrace.outbox (readied)
+    select array_agg(c.id) from counted c where c.state = 'ready' having count(*) > 0
   )
   select array_agg(c.id), count(*) filter (where c.state = 'ready'), array_agg(c.id) filter (where c.state = 'waiting' and c.unmet = 0)
   into v_counted, v_claimable, v_special

@@ -198,6 +198,11 @@ export const tellEvent = run('engine.tell_event', {
   actor: nullable(text),
   detail: nullable(jsonb),
 })`
-  insert into millrace.event (task, name, cause, actor, detail)
-  values (${'task'}, ${'name'}, ${'cause'}, ${'actor'}, ${'detail'})
+  with kept as (
+    insert into millrace.event (task, name, cause, actor, detail)
+    values (${'task'}, ${'name'}, ${'cause'}, ${'actor'}, ${'detail'})
+    returning task, name, cause, actor, detail
+  )
+  insert into millrace.outbox (name, tasks, cause, actor, details)
+  select name, array[task], cause, actor, array[detail] from kept
 `

@@ -1,5 +1,5 @@
-import { Option } from '../commander.ts'
 import type { CommandFile } from '../command.ts'
+import { Option } from '../commander.ts'
 import type { Context, Server } from '../context.ts'
 import { TimedOut } from '../exit.ts'
 import { mapAtOnce } from '../map-at-once.ts'
