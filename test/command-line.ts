@@ -29,8 +29,11 @@ export type Begun = Promise<Answered> & {
 export function begin(args: readonly string[], asked: Asked = {}): Begun {
   const size = asked.terminal
   const hearers = new Set<() => void>()
-  const stdout = sink(size, () => hearers.forEach((hear) => hear()))
-  const stderr = sink(size, () => hearers.forEach((hear) => hear()))
+  const hearAll = () => {
+    for (const hear of hearers) hear()
+  }
+  const stdout = sink(size, hearAll)
+  const stderr = sink(size, hearAll)
   const interruptions = new Set<(interrupted: Interrupted) => void>()
   const world = {
     stdin: source(asked),
@@ -47,7 +50,7 @@ export function begin(args: readonly string[], asked: Asked = {}): Begun {
     return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
   })
   const interrupt = () => {
-    for (const hear of [...interruptions]) hear(new Interrupted('SIGINT'))
+    for (const hear of interruptions) hear(new Interrupted('SIGINT'))
   }
   // A test that ran out of time leaves no command behind.
   onTestFinished(async () => {

@@ -20,7 +20,10 @@ export async function suggest(context: Context, words: readonly string[]): Promi
   const text = await printed((tab) => {
     for (const command of tab.commands.values()) {
       const argument = command.arguments.get('id')
-      if (argument !== undefined) argument.handler = (complete) => ids.forEach(([id, about]) => complete(id, about))
+      if (argument === undefined) continue
+      argument.handler = (complete) => {
+        for (const [id, about] of ids) complete(id, about)
+      }
     }
     tab.parse([...words])
   })

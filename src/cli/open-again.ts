@@ -5,6 +5,11 @@ const FIRST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 10_000
 const PATIENCE_MS = 5 * 60_000
 
+/** A stream came to an end where it should go on. */
+export class StreamEnded extends Error {
+  readonly code = 'stream_ended'
+}
+
 /**
  * Reads a stream, and opens it again when the connection breaks. A refusal of the server is thrown, as is a server that
  * was never reached or has been away for long. `read` ends when the stream has come to its end.
@@ -41,5 +46,5 @@ export async function openAgain(
 function isBroken(error: unknown): boolean {
   const { code, status } = error as { code?: string; status?: number }
   if (status !== undefined) return status === 503 || status === 502 || status === 504
-  return code === 'server_unreachable' || error instanceof TypeError
+  return code === 'server_unreachable' || code === 'stream_ended' || error instanceof TypeError
 }

@@ -2,8 +2,8 @@ import type { CommandFile } from '../command.ts'
 import { Option } from '../commander.ts'
 import type { Context, Server } from '../context.ts'
 import { TimedOut } from '../exit.ts'
+import { createLookAgain } from '../look-again.ts'
 import { mapAtOnce } from '../map-at-once.ts'
-import { nextLook } from '../next-look.ts'
 import { aDuration } from '../numbers.ts'
 import { openAgain } from '../open-again.ts'
 import { clean } from '../render/text.ts'
@@ -64,6 +64,7 @@ async function waitFor(context: Context, server: Server, refs: readonly string[]
     )
   using limited = withTimeout(context.signal, options.timeout, late)
   const { signal } = limited
+  using again = createLookAgain(context, server, refs)
   await openAgain({ output, signal }, async (_, onOpen) => {
     for (;;) {
       const open = refs.filter((ref) => !ended.has(ref))
@@ -78,7 +79,7 @@ async function waitFor(context: Context, server: Server, refs: readonly string[]
       }
       if (ended.size === refs.length) return
       if (world.stderr.isTTY && output.format === 'text') say(world.stderr, refs.length - ended.size, begun)
-      await nextLook(signal, Date.now() - begun)
+      await again.wait(signal)
     }
   }).finally(() => {
     if (world.stderr.isTTY && output.format === 'text') world.stderr.write('\r\u001b[K')

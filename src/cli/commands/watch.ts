@@ -1,8 +1,8 @@
 import type { CommandFile } from '../command.ts'
 import type { Context, Server } from '../context.ts'
 import { live } from '../live.ts'
+import { createLookAgain } from '../look-again.ts'
 import { mapAtOnce } from '../map-at-once.ts'
-import { nextLook } from '../next-look.ts'
 import { openAgain } from '../open-again.ts'
 import type { Output } from '../output.ts'
 import { clean } from '../render/text.ts'
@@ -30,12 +30,13 @@ export const watch: CommandFile = {
 /** Looks at the tasks again and again until all have ended. */
 async function look(
   context: Context,
-  { client, routes }: Server,
+  server: Server,
   refs: readonly string[],
   show: (tasks: readonly Task[]) => void,
 ): Promise<readonly Task[]> {
-  const begun = Date.now()
+  const { client, routes } = server
   const { signal, output } = context
+  using again = createLookAgain(context, server, refs)
   let tasks: readonly Task[] = []
   await openAgain({ signal, output }, async (_, onOpen) => {
     for (;;) {
@@ -43,7 +44,7 @@ async function look(
       onOpen()
       show(tasks)
       if (tasks.every(({ state }) => isFinal(state))) return
-      await nextLook(signal, output.isLive ? 0 : Date.now() - begun)
+      await again.wait(signal)
     }
   })
   return tasks
