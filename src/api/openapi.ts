@@ -86,7 +86,7 @@ function toResponse(status: number, answer: Answer, schemas: Json): Json {
 function toContent(answer: Answer, schemas: Json): Json {
   if (answer === 'application/json') return { 'application/json': { schema: {} } }
   if (typeof answer === 'string') return { [answer]: { schema: { type: 'string' } } }
-  if ('length' in answer) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
+  if (isPair(answer)) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
   return { 'application/json': { schema: toSchema(answer, 'output', schemas) } }
 }
 
@@ -118,6 +118,8 @@ function toParameters(where: 'path' | 'query', of: z.ZodObject | undefined, sche
     schema,
   }))
 }
+
+const isPair = (answer: Answer): answer is Extract<Answer, readonly unknown[]> => Array.isArray(answer)
 
 /** The JSON schema; named parts are collected in `schemas` and referred to there. */
 function toSchema(of: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
