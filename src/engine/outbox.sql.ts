@@ -25,11 +25,7 @@ export const readOutbox = one(
   ) as answer
 `
 
-export const pruneOutbox = one(
-  'engine.prune_outbox',
-  { seconds: float8, rows: int8, limit: int4 },
-  { count: int4 },
-)`
+export const pruneOutbox = one('engine.prune_outbox', { seconds: float8, rows: int8, limit: int4 }, { count: int4 })`
   select millrace.prune_outbox(${'seconds'}, ${'rows'}, ${'limit'}) as count
 `
 
