@@ -84,6 +84,20 @@ test('a subscriber is told of nothing that it did not ask for, and new ones take
   expect(none.batches).toEqual([])
 })
 
+test('a subscriber that replays is not given what the hub has read for others', async () => {
+  hub = new EventHub(pool)
+  const narrow = await listener({ filter: { scope: 'hub:never' } })
+  const start = narrow.subscription.position
+  const worker = aWorker()
+  const added = await engine.millrace.addMany(Array.from({ length: 1500 }, () => ({ worker, payload: {} })))
+  const newest = await sequence(pool)
+  await waitFor(() => (narrow.subscription.position === newest ? true : undefined))
+  const wide = await listener({ after: start })
+  await wide.until(3000)
+  expect(wide.ids()).toEqual(counted(Number(start) + 1, Number(newest) + 1))
+  await engine.millrace.cancel(added.map((task) => task.id))
+})
+
 test('a slow subscriber holds nobody up, and misses nothing of what the hub has forgotten meanwhile', async () => {
   hub = new EventHub(pool)
   const gate = deferred()

@@ -8,7 +8,7 @@ import type { EventFilter, TaskEvent } from './task-event.ts'
 const engine = useEngine()
 
 /** Everything told after the position, up to now. */
-async function after(position: string, filter: EventFilter = {}): Promise<TaskEvent[]> {
+async function toldAfter(position: string, filter: EventFilter = {}): Promise<TaskEvent[]> {
   await sequence(engine.pool)
   const events: TaskEvent[] = []
   for (let at = position, hasMore = true; hasMore; ) {
@@ -28,7 +28,7 @@ describe('what is told', () => {
     const worker = aWorker()
     const id = await engine.add(worker, { scope: 'archive:A', key: '12:index', actor: 'ann' })
     await engine.drain(worker)
-    const [created, readied, claimed, succeeded] = await after(start)
+    const [created, readied, claimed, succeeded] = await toldAfter(start)
     const task = { task: id, scope: 'archive:A', key: '12:index', kind: worker.kind, queue: 'default' }
     expect(created).toMatchObject({ ...task, name: 'created', from: null, to: 'waiting', actor: 'ann' })
     expect(readied).toMatchObject({ ...task, name: 'readied', from: 'waiting', to: 'ready' })
@@ -41,7 +41,7 @@ describe('what is told', () => {
   test('a failure is told with its error and without the stack', async () => {
     const start = await now()
     await engine.performOne(throwing(() => new PermanentError('no paper')))
-    const failed = (await after(start)).at(-1)
+    const failed = (await toldAfter(start)).at(-1)
     expect(failed).toMatchObject({ name: 'failed', from: 'running', detail: { message: 'no paper' } })
     expect(failed?.detail).not.toHaveProperty('stack')
   })
@@ -49,7 +49,7 @@ describe('what is told', () => {
   test('a retry is told with the state it leads to', async () => {
     const start = await now()
     await engine.performOne(throwing(() => new TransientError('busy', { retryAfterSeconds: 1000 })))
-    expect((await after(start)).at(-1)).toMatchObject({ name: 'retry', to: 'delayed', detail: { message: 'busy' } })
+    expect((await toldAfter(start)).at(-1)).toMatchObject({ name: 'retry', to: 'delayed', detail: { message: 'busy' } })
   })
 
   test('a skip names the task whose end it follows, and a person who retries it is named', async () => {
@@ -60,7 +60,7 @@ describe('what is told', () => {
     const second = await engine.add(worker, { requires: [first] }, 'second')
     await engine.drain(worker)
     await engine.millrace.retry(first, { actor: 'bob', cause: 'mended' })
-    const events = await after(start)
+    const events = await toldAfter(start)
     expect(events.find((event) => event.name === 'skipped')).toMatchObject({ task: second, culprit: first })
     expect(events.find((event) => event.name === 'retried')).toMatchObject({
       task: first,
@@ -77,7 +77,7 @@ describe('what is told', () => {
     const start = await now()
     const id = await engine.add(parent)
     await engine.drain(parent)
-    expect((await after(start)).find((event) => event.kind === child.kind)).toMatchObject({
+    expect((await toldAfter(start)).find((event) => event.kind === child.kind)).toMatchObject({
       name: 'created',
       culprit: id,
     })
@@ -91,7 +91,7 @@ describe('what is told', () => {
     await engine.drain(worker)
     const kept = await engine.add(worker)
     await engine.millrace.prune({ olderThanSeconds: 0, scope: 'to be pruned' })
-    const tasks = (await after(start)).map((event) => event.task)
+    const tasks = (await toldAfter(start)).map((event) => event.task)
     expect(tasks).toContain(kept)
     expect(tasks).not.toContain(gone)
     await engine.drain(worker)
@@ -106,11 +106,11 @@ describe('the order', () => {
     const late = await engine.add(worker, { client: early })
     const first = await engine.add(worker)
     const position = await now()
-    expect((await after('oldest', { task: first })).length).toBe(2)
-    expect(await after('oldest', { task: late })).toEqual([])
+    expect((await toldAfter('oldest', { task: first })).length).toBe(2)
+    expect(await toldAfter('oldest', { task: late })).toEqual([])
     await early.query('commit')
     early.release()
-    const events = await after(position)
+    const events = await toldAfter(position)
     expect(events.map((event) => [event.task, event.name])).toEqual([
       [late, 'created'],
       [late, 'readied'],
@@ -127,13 +127,13 @@ describe('the order', () => {
     const worker = aWorker()
     for (let i = 0; i < 3; i += 1) {
       const id = await engine.add(worker)
-      const events = await after(start, { task: id })
+      const events = await toldAfter(start, { task: id })
       expect(namesOf(events)).toEqual(['created', 'readied'])
     }
-    expect((await after(start)).length).toBe(6)
+    expect((await toldAfter(start)).length).toBe(6)
     await foreign.query('rollback')
     foreign.release()
-    expect((await after(start)).length).toBe(6)
+    expect((await toldAfter(start)).length).toBe(6)
     await engine.drain(worker)
   })
 
@@ -152,7 +152,7 @@ describe('the order', () => {
     await now()
     await client.query('commit')
     client.release()
-    expect((await after(start)).map((event) => event.task)).toEqual([kept, kept])
+    expect((await toldAfter(start)).map((event) => event.task)).toEqual([kept, kept])
     await engine.drain(worker)
   })
 
@@ -162,7 +162,7 @@ describe('the order', () => {
     const adding = Array.from({ length: 40 }, () => engine.add(worker))
     const numbering = Array.from({ length: 200 }, () => now())
     await Promise.all([...adding, ...numbering])
-    const ids = (await after(String(start))).map((event) => Number(event.id))
+    const ids = (await toldAfter(String(start))).map((event) => Number(event.id))
     expect(ids).toEqual(Array.from({ length: 80 }, (_, i) => start + 1 + i))
     await engine.drain(worker)
   })
@@ -172,7 +172,7 @@ describe('the order', () => {
     const worker = aWorker()
     await engine.millrace.addMany(Array.from({ length: 5 }, () => ({ worker, payload: {} })))
     await engine.drain(worker)
-    const all = await after(start)
+    const all = await toldAfter(start)
     const single: TaskEvent[] = []
     for (let at = start, hasMore = true; hasMore; ) {
       const page = await readEvents(engine.pool, { after: at, limit: 1 })
@@ -194,7 +194,7 @@ describe('the order', () => {
     const ids = (await engine.millrace.addMany(Array.from({ length: 2500 }, () => ({ worker, payload: {} })))).map(
       (task) => task.id,
     )
-    const events = await after(start)
+    const events = await toldAfter(start)
     expect(events.slice(0, 1100).map((event) => event.detail)).toEqual(Array.from({ length: 1100 }, (_, i) => i))
     expect(events.slice(1100).map((event) => event.task)).toEqual([...ids, ...ids])
     await engine.millrace.cancel(ids)
@@ -208,12 +208,12 @@ describe('filters', () => {
     const one = await engine.add(worker, { scope: 'archive:One' })
     const two = await engine.add(worker, { scope: 'archive:Two' })
     await engine.add(worker, { scope: 'archiv' })
-    const tasksOf = async (filter: EventFilter) => new Set((await after(start, filter)).map((event) => event.task))
+    const tasksOf = async (filter: EventFilter) => new Set((await toldAfter(start, filter)).map((event) => event.task))
     expect(await tasksOf({ scope: 'archive:One' })).toEqual(new Set([one]))
     expect(await tasksOf({ scopePrefix: 'archive:' })).toEqual(new Set([one, two]))
     expect(await tasksOf({ scopePrefix: 'archive:', names: ['claimed'] })).toEqual(new Set())
     expect(await tasksOf({ task: two, scope: 'archive:One' })).toEqual(new Set())
-    expect(namesOf(await after(start, { task: two, names: ['readied'] }))).toEqual(['readied'])
+    expect(namesOf(await toldAfter(start, { task: two, names: ['readied'] }))).toEqual(['readied'])
     const page = await readEvents(engine.pool, { after: start, filter: { scope: 'none' } })
     expect(page).toEqual({ events: [], next: await now(), hasMore: false })
     await engine.drain(worker)
@@ -237,7 +237,7 @@ describe('events of applications', () => {
       }),
     ).rejects.toThrow('no')
     await engine.millrace.publish(told)
-    const [event, ...rest] = await after(start)
+    const [event, ...rest] = await toldAfter(start)
     expect(rest).toEqual([])
     expect(event).toMatchObject({ ...told, task: null, kind: null, from: null, to: null })
   })
@@ -248,7 +248,7 @@ describe('events of applications', () => {
     })
     const start = await now()
     const { id } = await engine.performOne(worker)
-    const events = (await after(start)).filter((event) => event.task === id)
+    const events = (await toldAfter(start)).filter((event) => event.task === id)
     expect(namesOf(events)).toEqual(['created', 'readied', 'claimed', 'page.fetched', 'succeeded'])
     expect(events[3]).toMatchObject({ scope: 'pages', kind: worker.kind })
   })
@@ -282,8 +282,8 @@ describe('retention', () => {
     expect(await keepOutbox(engine.pool, { rows: 10 })).toBe(0)
     const oldest = await oldestPosition(engine.pool)
     expect(Number(newest) - Number(oldest)).toBe(10)
-    expect((await after(oldest)).length).toBe(10)
-    expect(await after('oldest')).toEqual(await after(oldest))
+    expect((await toldAfter(oldest)).length).toBe(10)
+    expect(await toldAfter('oldest')).toEqual(await toldAfter(oldest))
     const gone = readEvents(engine.pool, { after: String(Number(oldest) - 1) })
     await expect(gone).rejects.toMatchObject({ code: 'position_gone', newest })
   })
@@ -294,7 +294,7 @@ describe('retention', () => {
     await keepOutbox(engine.pool, { seconds: 0 })
     expect(await oldestPosition(engine.pool)).toBe(String(Number(newest) - 1))
     await fill(1)
-    expect((await after(newest)).map((event) => event.id)).toEqual([String(Number(newest) + 1)])
+    expect((await toldAfter(newest)).map((event) => event.id)).toEqual([String(Number(newest) + 1)])
   })
 
   test('a clock that was set back tears no hole into the line', async () => {
@@ -305,7 +305,7 @@ describe('retention', () => {
       [[newest - 1, newest - 2]],
     )
     await keepOutbox(engine.pool, { seconds: 3600 })
-    expect((await after('oldest')).slice(-5).map((event) => Number(event.id))).toEqual(
+    expect((await toldAfter('oldest')).slice(-5).map((event) => Number(event.id))).toEqual(
       Array.from({ length: 5 }, (_, i) => newest - 4 + i),
     )
   })
@@ -325,8 +325,8 @@ describe('retention', () => {
     const restarted = Number(await now())
     await expect(readEvents(engine.pool, { after: String(before) })).rejects.toBeInstanceOf(PositionGone)
     await fill(1)
-    expect(namesOf(await after(String(restarted)))).toEqual(['test.filled'])
-    expect(namesOf(await after('oldest'))).toEqual(['test.filled'])
+    expect(namesOf(await toldAfter(String(restarted)))).toEqual(['test.filled'])
+    expect(namesOf(await toldAfter('oldest'))).toEqual(['test.filled'])
   })
 
   test('rows of transactions that this server has not counted yet start the line anew, too', async () => {
@@ -339,7 +339,7 @@ describe('retention', () => {
     await now()
     await expect(readEvents(engine.pool, { after: before })).rejects.toBeInstanceOf(PositionGone)
     await fill(1)
-    expect(namesOf(await after('oldest'))).toEqual(['test.filled'])
+    expect(namesOf(await toldAfter('oldest'))).toEqual(['test.filled'])
   })
 
   test('a transaction that has written gives no numbers', async () => {
