@@ -26,6 +26,7 @@ export class EventHub {
   #polling: Promise<void> | undefined
   #isNudged = false
   #isClosed = false
+  #pollMs = POLL_MS
   #retryMs = FIRST_RETRY_MS
 
   constructor(pool: Pool) {
@@ -44,7 +45,7 @@ export class EventHub {
         read: (position, filter) => readEvents(this.#pool, { after: position, limit: PAGE, filter }),
         onEnd: () => this.#remove(subscriber),
       },
-      { ...options, after: after === 'oldest' ? after : toPosition(after) },
+      { ...options, after: toPosition(after) },
       onEvents,
     )
     if (this.#isClosed) return subscriber
@@ -99,7 +100,8 @@ export class EventHub {
       const isNew = newest !== this.#window?.to
       const hasMore = isNew && (await this.#advance(newest))
       this.#retryMs = FIRST_RETRY_MS
-      return hasMore ? 0 : isNew ? POLL_MS : IDLE_POLL_MS
+      this.#pollMs = isNew ? POLL_MS : Math.min(this.#pollMs * 1.25, IDLE_POLL_MS)
+      return hasMore ? 0 : this.#pollMs
     } catch {
       // The database is away, or a statement was aborted: events wait there.
       const retryMs = this.#retryMs
@@ -143,7 +145,7 @@ export class EventHub {
 
 type Source = {
   readonly window: () => Window | undefined
-  readonly read: (after: EventPosition | 'oldest', filter: EventFilter) => ReturnType<typeof readEvents>
+  readonly read: (after: EventPosition, filter: EventFilter) => ReturnType<typeof readEvents>
   readonly onEnd: () => void
 }
 
@@ -152,7 +154,7 @@ class Subscriber implements Subscription {
   readonly #source: Source
   readonly #onEvents: OnEvents
   readonly #onError: ((error: Error) => void) | undefined
-  #after: EventPosition | 'oldest'
+  #after: EventPosition
   /** The database has said that the position is one of its own. */
   #isKnown = false
   #isEnded = false
@@ -160,7 +162,7 @@ class Subscriber implements Subscription {
   #wake: (() => void) | undefined
   #reading: Promise<unknown> | undefined
 
-  constructor(source: Source, options: SubscribeOptions & { after: EventPosition | 'oldest' }, onEvents: OnEvents) {
+  constructor(source: Source, options: SubscribeOptions & { after: EventPosition }, onEvents: OnEvents) {
     this.#source = source
     this.filter = options.filter ?? {}
     this.#after = options.after
@@ -249,13 +251,15 @@ class Subscriber implements Subscription {
     while (!this.#isEnded && (batch.events.length > 0 || batch.isReset)) {
       try {
         await this.#onEvents(batch)
-        break
+        this.#after = batch.position
+        return
       } catch (error) {
         this.#onError?.(error as Error)
         await this.#pause(retryMs)
         retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)
       }
     }
+    // Nothing in it was asked for.
     if (!this.#isEnded) this.#after = batch.position
   }
 
