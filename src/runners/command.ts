@@ -20,7 +20,8 @@ export type CheckedCommand = {
 /** Throws `InvalidCommand`, naming the field. */
 export function checkCommand(spec: CommandSpec): CheckedCommand {
   const argv = argvOf(spec)
-  if (!MARKER.test(spec.marker)) throw new InvalidCommand(`marker "${spec.marker}" has other characters than A-Z a-z 0-9 _.:@/+-, or too many`)
+  if (!MARKER.test(spec.marker))
+    throw new InvalidCommand(`marker "${spec.marker}" has other characters than A-Z a-z 0-9 _.:@/+-, or too many`)
   if (argv[0] === undefined || argv[0] === '') throw new InvalidCommand('argv names no program')
   for (const word of argv) refuseNul('argv', word)
   for (const [name, value] of Object.entries(spec.env)) {
@@ -50,7 +51,8 @@ function argvOf(spec: CommandSpec): readonly string[] {
 }
 
 function refuseNul(field: string, text: string): void {
-  if (text.includes('\0')) throw new InvalidCommand(`${field} contains the character NUL, which no program can be given`)
+  if (text.includes('\0'))
+    throw new InvalidCommand(`${field} contains the character NUL, which no program can be given`)
 }
 
 function refuseNonPositive(field: string, value: number | undefined): void {

@@ -1,3 +1,4 @@
+export { createProcessRunner, type ProcessRunnerOptions } from './process.ts'
 export {
   type AdoptingRunner,
   type CommandLimits,

@@ -43,7 +43,7 @@ export type ContainerSpec = {
 /** A program and its arguments, without any shell; or a script and the shell that runs it, by default bash. */
 export type CommandLine =
   | { readonly argv: readonly [program: string, ...args: string[]] }
-  | { readonly script: string; /** With options if wanted: `bash -e`. */ readonly shell?: string }
+  | { readonly script: string /** With options if wanted: `bash -e`. */; readonly shell?: string }
 
 export type CommandSpec = CommandLine & {
   /** Unique per attempt; carried by every process of the command as MILLRACE_MARKER. See `markerOf`. */
@@ -64,7 +64,7 @@ export type CommandSpec = CommandLine & {
 }
 
 export type Ending =
-  | { readonly type: 'exited'; readonly code: number; /** A guess worth showing. */ readonly note?: string }
+  | { readonly type: 'exited'; readonly code: number /** A guess worth showing. */; readonly note?: string }
   | { readonly type: 'signaled'; readonly signal: NodeJS.Signals; readonly note?: string }
   /** The command never began. `errno` as the system names it (ENOENT, EACCES, E2BIG …), where it said so. */
   | { readonly type: 'spawn_failed'; readonly reason: string; readonly errno?: string }

@@ -1,7 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { runsOf } from './chunks.ts'
-import type { OutputPiece, OutputRun, OutputSize, OutputView, ReadOptions } from './output.ts'
 import { measure, readMixed, readStderr, readStdout } from './output.sql.ts'
+import type { OutputPiece, OutputRun, OutputSize, OutputView, ReadOptions } from './output.ts'
 
 const PIECE_BYTES = 64 * 1024
 const LARGEST_PIECE_BYTES = 1024 * 1024

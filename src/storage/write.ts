@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isConnectionLost, isRetryable, type Pool } from '../db/index.ts'
 import { type Chunk, Chunks } from './chunks.ts'
 import { createMasker, type Masker } from './mask.ts'
-import type { OutputSize, OutputStream, OutputWriter, OutputWriterOptions } from './output.ts'
 import { insertChunk, measure } from './output.sql.ts'
+import type { OutputSize, OutputStream, OutputWriter, OutputWriterOptions } from './output.ts'
 
 const LIMIT_BYTES = 64 * 1024 * 1024
 const LINGER_MS = 100 // a reader sees a line this much later at most, plus one insert
@@ -87,7 +87,7 @@ class Writer implements OutputWriter {
   }
 
   #take(stream: OutputStream, masked: Buffer): void {
-    if (this.#options.signal?.aborted) return
+    if (this.#error !== undefined || this.#options.signal?.aborted) return
     const passed = Math.min(this.#skip, masked.length)
     this.#skip -= passed
     const fresh = masked.subarray(passed)
