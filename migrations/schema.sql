@@ -164,6 +164,22 @@ millrace.live with (autovacuum_analyze_scale_factor=0, autovacuum_analyze_thresh
   CREATE INDEX live_ready ON millrace.live USING btree (lane, priority, ready_order) WHERE ((state = 'ready'::millrace.state) AND (gate IS NULL))
   CREATE UNIQUE INDEX live_pkey ON millrace.live USING btree (id)
 )
+millrace.output (
+  task bigint not null
+  attempt integer not null
+  start bigint not null
+  stdout_start bigint not null
+  stderr_start bigint not null
+  stdout_length integer not null
+  stderr_length integer not null
+  at timestamp with time zone not null default clock_timestamp()
+  runs integer[]
+  bytes bytea not null
+  constraint output_pkey PRIMARY KEY (task, attempt, start)
+  CREATE INDEX output_stderr ON millrace.output USING btree (task, attempt, stderr_start) WHERE (stderr_length > 0)
+  CREATE INDEX output_stdout ON millrace.output USING btree (task, attempt, stdout_start) WHERE (stdout_length > 0)
+  CREATE UNIQUE INDEX output_pkey ON millrace.output USING btree (task, attempt, start)
+)
 millrace.schema_version (
   version integer not null
   functions_digest text not null
@@ -238,7 +254,7 @@ millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
 millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 30b0be49cf1b
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
-millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 481c9b76b510
+millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 5520bd2a020a
 millrace.pump() returns integer plpgsql 7e00167af507
 millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql 198524c4de94
 millrace.reblock(p_ids bigint[]) returns void plpgsql 4e1498040d49
