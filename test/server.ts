@@ -111,7 +111,7 @@ async function send(url: string, method: string, path: string, question: Questio
 
 type Document = { paths: Record<string, Record<string, { responses: Record<string, { content?: object }> }>> }
 
-async function comparison(url: string): Promise<(method: string, path: string, reply: Reply) => void> {
+export async function comparison(url: string): Promise<(method: string, path: string, reply: Reply) => void> {
   const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as Document
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)

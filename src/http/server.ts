@@ -3,7 +3,7 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } 
 import type { Registry } from 'prom-client'
 import type { AccessControl } from '../access/index.ts'
 import { addAudit } from './audit.ts'
-import { answerBrokenRequest, refuseBrokenQueries } from './broken-request.ts'
+import { answerBrokenRequest, ignoreExpectations, refuseBrokenQueries } from './broken-request.ts'
 import { addDrain } from './drain.ts'
 import { HostUnusable, OpenHostNeedsToken, PortInUse } from './errors.ts'
 import { addHealth, type Readiness } from './health.ts'
@@ -78,6 +78,7 @@ export function createServer(options: ServerOptions): HttpServer {
   // Each of these holds for all routes, in this order.
   addSecurityHeaders(app)
   const drain = addDrain(app)
+  ignoreExpectations(app)
   refuseBrokenQueries(app)
   addJsonBody(app)
   addIdentity(app, options.access)
