@@ -22,6 +22,8 @@ millrace.outbox_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.ready_order bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.task_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.token_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.webhook_delivery_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.webhook_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 
 -- tables
 
@@ -313,6 +315,64 @@ millrace.token (
   CREATE UNIQUE INDEX token_hash_key ON millrace.token USING btree (hash)
   CREATE UNIQUE INDEX token_name ON millrace.token USING btree (name) WHERE (revoked_at IS NULL)
   CREATE UNIQUE INDEX token_pkey ON millrace.token USING btree (id)
+)
+millrace.webhook (
+  id bigint not null identity always
+  created_at timestamp with time zone not null default clock_timestamp()
+  created_by text not null
+  version integer not null default 1
+  url text not null
+  description text not null default ''::text
+  scopes text[] not null default '{}'::text[]
+  names text[] not null default '{}'::text[]
+  secret text not null
+  old_secret text
+  old_secret_until timestamp with time zone
+  is_enabled boolean not null default true
+  disabled_at timestamp with time zone
+  disabled_because text
+  failing_since timestamp with time zone
+  position bigint not null
+  constraint webhook_pkey PRIMARY KEY (id)
+  constraint disabled_with_reason CHECK (((is_enabled = (disabled_at IS NULL)) AND (is_enabled = (disabled_because IS NULL))))
+  constraint old_secret_ends CHECK (((old_secret IS NULL) = (old_secret_until IS NULL)))
+  CREATE UNIQUE INDEX webhook_pkey ON millrace.webhook USING btree (id)
+)
+millrace.webhook_attempt (
+  delivery bigint not null
+  number integer not null
+  at timestamp with time zone not null
+  duration_ms integer not null
+  status integer
+  error text
+  answer text
+  constraint webhook_attempt_pkey PRIMARY KEY (delivery, number)
+  constraint webhook_attempt_delivery_fkey FOREIGN KEY (delivery) REFERENCES millrace.webhook_delivery(id) ON DELETE CASCADE
+  CREATE UNIQUE INDEX webhook_attempt_pkey ON millrace.webhook_attempt USING btree (delivery, number)
+)
+millrace.webhook_delivery (
+  id bigint not null identity by default
+  webhook bigint not null
+  message_id text not null
+  event bigint
+  name text not null
+  body text not null
+  created_at timestamp with time zone not null default clock_timestamp()
+  task bigint
+  attempts integer not null default 0
+  outcome text
+  ended_at timestamp with time zone
+  constraint webhook_delivery_pkey PRIMARY KEY (id)
+  constraint delivery_once UNIQUE (webhook, event)
+  constraint webhook_delivery_message_id_key UNIQUE (message_id)
+  constraint webhook_delivery_webhook_fkey FOREIGN KEY (webhook) REFERENCES millrace.webhook(id) ON DELETE CASCADE
+  constraint delivery_ended CHECK (((outcome IS NULL) = (ended_at IS NULL)))
+  constraint delivery_outcome CHECK ((outcome = ANY (ARRAY['succeeded'::text, 'failed'::text])))
+  CREATE INDEX webhook_delivery_age ON millrace.webhook_delivery USING btree (created_at)
+  CREATE INDEX webhook_delivery_webhook ON millrace.webhook_delivery USING btree (webhook, id)
+  CREATE UNIQUE INDEX delivery_once ON millrace.webhook_delivery USING btree (webhook, event)
+  CREATE UNIQUE INDEX webhook_delivery_message_id_key ON millrace.webhook_delivery USING btree (message_id)
+  CREATE UNIQUE INDEX webhook_delivery_pkey ON millrace.webhook_delivery USING btree (id)
 )
 
 -- views

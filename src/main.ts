@@ -19,14 +19,17 @@ import {
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { connect, EventHub, type Millrace } from './engine/index.ts'
-import { addNodes, addTasks, createServer, requireTokenFor } from './http/index.ts'
+import { connect, EventHub, type Millrace, type ReadEventsOptions, readEvents } from './engine/index.ts'
+import { addEvents, addNodes, addSocket, addTasks, addWebhooks, createServer, requireTokenFor } from './http/index.ts'
 import { createNodes, createNodeWorkers, type Nodes } from './nodes/index.ts'
+import { createOutbound } from './outbound/index.ts'
 import { Parts } from './parts.ts'
 import { createProcessRunner } from './runners/index.ts'
+import { Webhooks } from './webhooks/index.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
 
+const DELIVERIES_AT_ONCE = 20 // each waits for a receiver, up to 20 seconds
 const READINESS_MS = 2_000 // probes usually give up after a few seconds
 
 /** Starts everything in this process and answers when it takes requests. When `signal` aborts first, it stops and throws. */
@@ -69,6 +72,12 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     onError: (error) => logger.warn({ err: error }, 'a write of the record did not work'),
   })
   parts.add('access', () => access.close())
+  const webhooks = startWebhooks({ config, logger, parts, pool: database.pool, millrace, hub })
+  const events = {
+    hub,
+    read: (options: ReadEventsOptions) => readEvents(database.pool, options),
+    resolve: (text: string) => millrace.resolve(text),
+  }
   const server = createServer({
     logger,
     access,
@@ -76,7 +85,13 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     rateLimit: config.rate_limit,
     trustProxy: config.trust_proxy,
     isAway: isConnectionLost,
-    resources: [(app) => addTasks(app, millrace), (app) => addNodes(app, nodes)],
+    resources: [
+      (app) => addTasks(app, millrace),
+      (app) => addNodes(app, nodes),
+      (app) => addEvents(app, events),
+      (app) => addSocket(app, events),
+      (app) => addWebhooks(app, webhooks),
+    ],
     readiness: () => readiness(database.pool),
   })
   parts.add('http', () => server.drain(config.drain_seconds * 1000))
@@ -148,6 +163,28 @@ function installationOf(databaseUrl: string): string {
 
 /** The address under which a process on this host reaches the server. */
 const reachable = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+
+type WebhookParts = {
+  readonly config: Config
+  readonly logger: Logger
+  readonly parts: Parts
+  readonly pool: Pool
+  readonly millrace: Millrace
+  readonly hub: EventHub
+}
+
+/** Has webhooks told of events: their deliveries are made and sent here. */
+function startWebhooks({ config, logger, parts, pool, millrace, hub }: WebhookParts): Webhooks {
+  const onError = (error: Error) => logger.warn({ err: error }, 'webhooks could not go on; they will')
+  const outbound = createOutbound({ allow: config.outbound_allow?.split(',') ?? [] })
+  parts.add('outbound', () => outbound.close())
+  const webhooks = new Webhooks({ pool, millrace, outbound })
+  const options = { concurrency: DELIVERIES_AT_ONCE, stopSeconds: config.drain_seconds, onError }
+  const dispatcher = millrace.dispatch(webhooks.workers, options)
+  parts.add('webhooks', () => dispatcher.stop())
+  parts.add('planning of webhooks', webhooks.start(hub, onError))
+  return webhooks
+}
 
 /** The link that a start prints: it signs the administrator in. */
 async function firstLink(access: AccessControl, url: string): Promise<string> {

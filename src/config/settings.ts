@@ -130,6 +130,14 @@ export const settings = [
     sentence: 'How long the record of who did what is kept.',
   },
   {
+    name: 'outbound_allow',
+    expected:
+      'hosts, *. and the end of hosts, addresses or ranges, separated by commas, such as hooks.internal,10.0.0.0/8',
+    parse: matching(/^[\w.:*/-]+(,[\w.:*/-]+)*$/),
+    sentence:
+      'What requests to the outside (webhooks, callbacks, downloads) may reach although it is inside: private, loopback, link-local and other addresses that are not public are refused otherwise.',
+  },
+  {
     name: 'log_level',
     flag: '--log-level <level>',
     expected: `one of ${logLevels.join(', ')}`,
@@ -154,6 +162,7 @@ export type Config = {
   readonly rate_limit: number
   readonly trust_proxy?: string
   readonly audit_days: number
+  readonly outbound_allow?: string
   readonly log_level: (typeof logLevels)[number]
 }
 

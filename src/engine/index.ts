@@ -9,6 +9,7 @@ export {
   KeyConflict,
   LeaseLost,
   MillraceError,
+  PositionGone,
   StateRefused,
   TaskNotFound,
   UnfinishedWork,
@@ -16,13 +17,22 @@ export {
 } from './errors.ts'
 export { EventHub } from './event-hub.ts'
 export { type ConnectOptions, connect, Millrace } from './millrace.ts'
-export { publish } from './outbox.ts'
+export { newestPosition, publish, readEvents } from './outbox.ts'
 export { isStorable } from './output.ts'
 export type { PruneOptions } from './prune.ts'
 export type { Attempt, HistoryEntry, Neighbour, Task, TaskRef } from './read.ts'
 export { type StopReason, WorkStopped } from './run.ts'
 export type { InputOf, OutputOf, Schema } from './schema.ts'
 export { type Condition, isTerminal, type Lease, type TaskId, type TaskState, taskStates } from './task.ts'
+export type {
+  EventBatch,
+  EventFilter,
+  EventPage,
+  EventPosition,
+  ReadEventsOptions,
+  Subscription,
+  TaskEvent,
+} from './task-event.ts'
 export type { Why } from './why.ts'
 export { AdvisoryError, PermanentError, TransientError, WorkError, type WorkErrorOptions } from './work-error.ts'
 export {

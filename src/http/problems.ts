@@ -10,6 +10,8 @@ export const problems = {
   invalid_option: { status: 400, title: 'The request is not what it must be' },
   invalid_payload: { status: 400, title: 'The payload is not what its kind asks for' },
   invalid_query: { status: 400, title: 'The search cannot be understood' },
+  url_refused: { status: 400, title: 'Requests to that URL are refused' },
+  address_refused: { status: 400, title: 'Requests to that address are refused' },
   unknown_kind: { status: 400, title: 'There is no worker of that kind' },
   cursor_mismatch: { status: 400, title: 'The cursor belongs to another list' },
   unauthorized: { status: 401, title: 'A token or a session is needed' },
@@ -21,6 +23,8 @@ export const problems = {
   node_not_found: { status: 404, title: 'There is no such node' },
   key_not_found: { status: 404, title: 'The node has no such data' },
   token_not_found: { status: 404, title: 'There is no such token' },
+  webhook_not_found: { status: 404, title: 'There is no such webhook' },
+  delivery_not_found: { status: 404, title: 'There is no such delivery' },
   method_not_allowed: { status: 405, title: 'The method does not apply here' },
   not_acceptable: { status: 406, title: 'The answer cannot be given in that form' },
   timed_out: { status: 408, title: 'The request did not arrive in time' },
@@ -31,14 +35,17 @@ export const problems = {
   node_cycle: { status: 409, title: 'A node cannot be below itself' },
   key_conflict: { status: 409, title: 'The key belongs to something else' },
   token_name_taken: { status: 409, title: 'A token of that name works already' },
+  webhook_disabled: { status: 409, title: 'The webhook is disabled' },
   cycle: { status: 409, title: 'The requirements would close a cycle' },
   unfinished_work: { status: 409, title: 'There is unfinished work' },
   idempotency_busy: { status: 409, title: 'The same request is still under way' },
   gone: { status: 410, title: 'This is no longer there' },
+  position_gone: { status: 410, title: 'Events after that position are not kept any more' },
   precondition_failed: { status: 412, title: 'It was changed meanwhile' },
   too_large: { status: 413, title: 'The body is too large' },
   unsupported_type: { status: 415, title: 'The body is of a type that is not understood' },
   idempotency_mismatch: { status: 422, title: 'The idempotency key was used for another request' },
+  upgrade_required: { status: 426, title: 'This is for WebSockets alone' },
   precondition_required: { status: 428, title: 'Say which version is meant, with If-Match' },
   rate_limited: { status: 429, title: 'Too many requests' },
   headers_too_large: { status: 431, title: 'The headers are too large' },
@@ -83,7 +90,7 @@ export type AnswerError = (error: unknown, request: FastifyRequest, reply: Fasti
 export const errorAnswerer =
   (isAway: (error: unknown) => boolean = () => false): AnswerError =>
   (error, request, reply) => {
-    if (!isAway(error)) return answerError(error, request, reply)
+    if (codeOf(error) !== 'internal' || !isAway(error)) return answerError(error, request, reply)
     request.log.warn({ err: error }, 'a request could not reach the database')
     reply.header('retry-after', '1')
     return answerProblem(reply, 'not_ready', 'the database cannot be reached')
@@ -96,13 +103,19 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     request.log.error({ err: error }, 'a request ended in an unforeseen error')
     return answerProblem(reply, code, 'the log has the details under the request id')
   }
+  if (isUnstorable(error)) return answerProblem(reply, code, 'a text contains U+0000 or half a surrogate pair')
   const { message, remedy, errors } = error as { message?: string; remedy?: string; errors?: unknown }
   return answerProblem(reply, code, { detail: message ?? String(error), remedy, errors })
 }
 
-// What PostgreSQL says to U+0000 and to half a surrogate pair, in a text and in JSON. A schema catches them where it can;
-// inside of values that may be anything only the database does.
-const UNSTORABLE = new Set(['22021', '22P05'])
+/**
+ * What PostgreSQL says to U+0000 and to half a surrogate pair, in a text and in JSON. A schema catches them where it can;
+ * inside of values that may be anything only the database does.
+ */
+function isUnstorable(error: unknown): boolean {
+  const { code, detail } = (error ?? {}) as { code?: unknown; detail?: unknown }
+  return code === '22021' || code === '22P05' || (code === '22P02' && /Unicode|surrogate/.test(String(detail)))
+}
 
 const byStatus: Readonly<Record<number, ProblemCode>> = {
   400: 'bad_request',
@@ -121,7 +134,7 @@ const byStatus: Readonly<Record<number, ProblemCode>> = {
 function codeOf(error: unknown): ProblemCode {
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown }
   if (typeof code === 'string' && Object.hasOwn(problems, code)) return code as ProblemCode
-  if (typeof code === 'string' && UNSTORABLE.has(code)) return 'invalid'
+  if (isUnstorable(error)) return 'invalid'
   // The framework's own errors (a body that is no JSON, one that is too large) carry a status alone.
   return (typeof statusCode === 'number' && byStatus[statusCode]) || 'internal'
 }

@@ -202,7 +202,7 @@ test('who writes faster than the database waits', async () => {
   const given = new AbortController()
   const writer = createOutputWriter({ ...of, pool, signal: given.signal })
   let taken = 0
-  let waits: Promise<void> | void = undefined
+  let waits: Promise<void> | void
   while (waits === undefined && taken < 100) {
     waits = writer.write(OUT, Buffer.alloc(64 * 1024))
     taken += 1
