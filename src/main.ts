@@ -60,9 +60,7 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     onError: (error) => logger.warn({ err: error }, 'a connection of the engine broke'),
   })
   parts.add('engine', () => millrace.close())
-  const hub = new EventHub(database.pool)
-  parts.add('events', () => hub.close())
-  const nodes = createNodes({ pool: database.pool, millrace, hub })
+  const nodes = createNodes({ pool: database.pool, millrace })
   parts.add('nodes', async () => nodes.close())
   const access = await createAccess({
     pool: database.pool,
@@ -72,6 +70,8 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     onError: (error) => logger.warn({ err: error }, 'a write of the record did not work'),
   })
   parts.add('access', () => access.close())
+  const hub = new EventHub(database.pool)
+  parts.add('events', () => hub.close())
   const webhooks = startWebhooks({ config, logger, parts, pool: database.pool, millrace, hub })
   const events = {
     hub,
