@@ -45,7 +45,7 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
     const token = await adminToken({ given: config.admin_token, dataDir: config.data })
     const at = await layFoundation(beginnings, signal)
     const { database, parts } = at
-    const nodes = createNodes({ pool: database.pool, millrace: at.millrace, hub: at.hub })
+    const nodes = createNodes({ pool: database.pool, millrace: at.millrace })
     parts.add('nodes', async () => nodes.close())
     const access = await openAccess(at, token, nodes)
     const server = openServer(at, { access, nodes, webhooks: startWebhooks(at) })
@@ -131,10 +131,10 @@ async function isLive(
 type Served = { readonly access: AccessControl; readonly nodes: Nodes; readonly webhooks: Webhooks }
 
 function openServer(at: Foundation, { access, nodes, webhooks }: Served) {
-  const { config, database, millrace, hub } = at
+  const { config, database, millrace } = at
   const { pool } = database
   const events = {
-    hub,
+    hub: millrace,
     read: (options: ReadEventsOptions) => readEvents(pool, options),
     resolve: (text: string) => millrace.resolve(text),
   }

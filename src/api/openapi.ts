@@ -83,10 +83,13 @@ function toResponse(status: number, answer: Answer, schemas: Json): Json {
   return answer === 'empty' ? { description } : { description, content: toContent(answer, schemas) }
 }
 
+/** Not by a property: schemas have many. */
+const isBoth = (answer: Answer): answer is Extract<Answer, readonly unknown[]> => Array.isArray(answer)
+
 function toContent(answer: Answer, schemas: Json): Json {
   if (answer === 'application/json') return { 'application/json': { schema: {} } }
   if (typeof answer === 'string') return { [answer]: { schema: { type: 'string' } } }
-  if (isPair(answer)) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
+  if (isBoth(answer)) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
   return { 'application/json': { schema: toSchema(answer, 'output', schemas) } }
 }
 
@@ -118,8 +121,6 @@ function toParameters(where: 'path' | 'query', of: z.ZodObject | undefined, sche
     schema,
   }))
 }
-
-const isPair = (answer: Answer): answer is Extract<Answer, readonly unknown[]> => Array.isArray(answer)
 
 /** The JSON schema; named parts are collected in `schemas` and referred to there. */
 function toSchema(of: z.ZodType, io: 'input' | 'output', schemas: Json): Json {

@@ -14,7 +14,7 @@ const PRUNED_AT_ONCE = 1_000
 /** Turns events into deliveries as they happen, until it is stopped. */
 export class Planner {
   readonly #context: Context
-  readonly #hub: EventHub
+  readonly #hub: Pick<EventHub, 'subscribe'>
   readonly #onError: (error: Error) => void
   readonly #stopped = new AbortController()
   #wake: () => void = () => {}
@@ -22,7 +22,7 @@ export class Planner {
   #subscription: Subscription | undefined
   #prunedAt = 0
 
-  constructor(context: Context, hub: EventHub, onError: (error: Error) => void) {
+  constructor(context: Context, hub: Pick<EventHub, 'subscribe'>, onError: (error: Error) => void) {
     this.#context = context
     this.#hub = hub
     this.#onError = onError

@@ -32,7 +32,7 @@ export class Webhooks {
   }
 
   /** Makes deliveries of events as they happen, until the answered function is called. Any number of servers may. */
-  start(hub: EventHub, onError: (error: Error) => void): () => Promise<void> {
+  start(hub: Pick<EventHub, 'subscribe'>, onError: (error: Error) => void): () => Promise<void> {
     const planner = new Planner(this.#context, hub, onError)
     planner.start()
     return () => planner.stop()
