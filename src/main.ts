@@ -16,7 +16,7 @@ import {
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { connect, EventHub, type Millrace, type ReadEventsOptions, readEvents } from './engine/index.ts'
+import { connect, type Millrace } from './engine/index.ts'
 import { addEvents, addSocket, addTasks, addWebhooks, createServer, requireTokenFor } from './http/index.ts'
 import { createOutbound } from './outbound/index.ts'
 import { Parts } from './parts.ts'
@@ -63,14 +63,7 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     onError: (error) => logger.warn({ err: error }, 'a write of the record did not work'),
   })
   parts.add('access', () => access.close())
-  const hub = new EventHub(database.pool)
-  parts.add('events', () => hub.close())
-  const webhooks = startWebhooks({ config, logger, parts, pool: database.pool, millrace, hub })
-  const events = {
-    hub,
-    read: (options: ReadEventsOptions) => readEvents(database.pool, options),
-    resolve: (text: string) => millrace.resolve(text),
-  }
+  const webhooks = startWebhooks({ config, logger, parts, pool: database.pool, millrace })
   const server = createServer({
     logger,
     access,
@@ -80,8 +73,8 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     isAway: isConnectionLost,
     resources: [
       (app) => addTasks(app, millrace),
-      (app) => addEvents(app, events),
-      (app) => addSocket(app, events),
+      (app) => addEvents(app, millrace),
+      (app) => addSocket(app, millrace),
       (app) => addWebhooks(app, webhooks),
     ],
     readiness: () => readiness(database.pool),
@@ -99,11 +92,10 @@ type WebhookParts = {
   readonly parts: Parts
   readonly pool: Pool
   readonly millrace: Millrace
-  readonly hub: EventHub
 }
 
 /** Has webhooks told of events: their deliveries are made and sent here. */
-function startWebhooks({ config, logger, parts, pool, millrace, hub }: WebhookParts): Webhooks {
+function startWebhooks({ config, logger, parts, pool, millrace }: WebhookParts): Webhooks {
   const onError = (error: Error) => logger.warn({ err: error }, 'webhooks could not go on; they will')
   const outbound = createOutbound({ allow: config.outbound_allow?.split(',') ?? [] })
   parts.add('outbound', () => outbound.close())
@@ -111,7 +103,7 @@ function startWebhooks({ config, logger, parts, pool, millrace, hub }: WebhookPa
   const options = { concurrency: DELIVERIES_AT_ONCE, stopSeconds: config.drain_seconds, onError }
   const dispatcher = millrace.dispatch(webhooks.workers, options)
   parts.add('webhooks', () => dispatcher.stop())
-  parts.add('planning of webhooks', webhooks.start(hub, onError))
+  parts.add('planning of webhooks', webhooks.start(onError))
   return webhooks
 }
 
