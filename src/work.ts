@@ -72,7 +72,7 @@ export function startWebhooks({ config, logger, parts, database, millrace }: Fou
   const options = { concurrency: DELIVERIES_AT_ONCE, stopSeconds: config.drain_seconds, onError }
   const dispatcher = millrace.dispatch(webhooks.workers, options)
   parts.add('webhooks', () => dispatcher.stop())
-  parts.add('planning of webhooks', webhooks.start(millrace, onError))
+  parts.add('planning of webhooks', webhooks.start(onError))
   return webhooks
 }
 
