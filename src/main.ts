@@ -1,11 +1,14 @@
 // The composition root: the one place where the parts meet. They start in the order below, each on those
 // before it, and stop in the reverse order.
+import { createHash } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { type AccessControl, adminToken, createAccess, type Holder, signInUrl } from './access/index.ts'
 import { type Running, type RunningWorker, version } from './cli/index.ts'
-import { type Config, withoutPassword } from './config/index.ts'
+import { type Config, localUrl, withoutPassword } from './config/index.ts'
 import {
   type Database,
   examineDatabase as examine,
@@ -19,42 +22,82 @@ import {
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { type AnyWorker, connect, EventHub, type Millrace, type ReadEventsOptions, readEvents } from './engine/index.ts'
-import { addEvents, addSocket, addTasks, addWebhooks, createServer, requireTokenFor } from './http/index.ts'
+import { connect, EventHub, type Millrace, type ReadEventsOptions, readEvents } from './engine/index.ts'
+import { addEvents, addNodes, addSocket, addTasks, addWebhooks, createServer, requireTokenFor } from './http/index.ts'
+import { createNodes, createNodeWorkers, type Nodes } from './nodes/index.ts'
 import { createOutbound } from './outbound/index.ts'
 import { Parts } from './parts.ts'
+import { createProcessRunner } from './runners/index.ts'
 import { Webhooks } from './webhooks/index.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
 
 const DELIVERIES_AT_ONCE = 20 // each waits for a receiver, up to 20 seconds
 const READINESS_MS = 2_000 // probes usually give up after a few seconds
+const TOKEN_SECONDS = 30 * 86_400 // a token ends with its attempt; this is for the case that nobody learns of that
 
 /** Starts everything in this process and answers when it takes requests. When `signal` aborts first, it stops and throws. */
-export async function serve(config: Config, signal?: AbortSignal): Promise<Running> {
+export function serve(config: Config, signal?: AbortSignal): Promise<Running> {
   requireTokenFor(config.host, config.admin_token)
+  return startParts(config, (base) => startServer(base, signal), signal)
+}
+
+/** Performs tasks of a database that others share, without a server. When `signal` aborts first, it stops and throws. */
+export async function worker(config: Config, signal?: AbortSignal): Promise<RunningWorker> {
+  if (config.database_url === undefined) throw new WorkerNeedsDatabase()
+  return startParts(config, (base) => startWorker(base, signal), signal)
+}
+
+/** What everything else stands on. */
+type Base = {
+  readonly config: Config
+  readonly logger: Logger
+  readonly parts: Parts
+  readonly database: Database
+  readonly millrace: Millrace
+  readonly hub: EventHub
+}
+
+async function startParts<T>(config: Config, start: (base: Base) => Promise<T>, signal?: AbortSignal): Promise<T> {
   const logger = createLogger(config)
   const parts = new Parts((name, error) => logger.error({ err: error }, `${name} did not stop cleanly`))
   try {
-    return await startParts(config, logger, parts, signal)
+    const database = await openConfigured(config, (message) => logger.warn(message))
+    parts.add('database', () => database.stop())
+    signal?.throwIfAborted()
+
+    const applied = await prepareSchema(database.pool, config.migrate)
+    if (applied.length > 0) logger.info({ applied }, 'the schema is up to date')
+    signal?.throwIfAborted()
+
+    const millrace = await connect({
+      databaseUrl: database.databaseUrl,
+      onError: (error) => logger.warn({ err: error }, 'a connection of the engine broke'),
+    })
+    parts.add('engine', () => millrace.close())
+    const hub = new EventHub(database.pool)
+    parts.add('events', () => hub.close())
+    return await start({ config, logger, parts, database, millrace, hub })
   } catch (error) {
     await parts.stop()
     throw error
   }
 }
 
-async function startParts(config: Config, logger: Logger, parts: Parts, signal?: AbortSignal): Promise<Running> {
+async function startServer(base: Base, signal?: AbortSignal): Promise<Running> {
+  const { config, logger, parts, database, millrace, hub } = base
   const token = await adminToken({ given: config.admin_token, dataDir: config.data })
-  const { database, millrace } = await startEngine(config, logger, parts, signal)
+  const nodes = createNodes({ pool: database.pool, millrace, hub })
+  parts.add('nodes', async () => nodes.close())
   const access = await createAccess({
     pool: database.pool,
     adminToken: token,
-    isLive: (holder) => isLive(millrace, holder),
+    isLive: (holder) => isLive({ millrace, nodes }, holder),
     auditDays: config.audit_days,
     onError: (error) => logger.warn({ err: error }, 'a write of the record did not work'),
   })
   parts.add('access', () => access.close())
-  const { hub, webhooks } = startWebhooks({ config, logger, parts, pool: database.pool, millrace })
+  const webhooks = createWebhooks(base)
   const events = {
     hub,
     read: (options: ReadEventsOptions) => readEvents(database.pool, options),
@@ -69,6 +112,7 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
     isAway: isConnectionLost,
     resources: [
       (app) => addTasks(app, millrace),
+      (app) => addNodes(app, nodes),
       (app) => addEvents(app, events),
       (app) => addSocket(app, events),
       (app) => addWebhooks(app, webhooks),
@@ -78,68 +122,10 @@ async function startParts(config: Config, logger: Logger, parts: Parts, signal?:
   parts.add('http', () => server.drain(config.drain_seconds * 1000))
   const url = await server.listen(config)
   signal?.throwIfAborted()
-  await startDispatcher(millrace, config, logger, parts)
+  await startWork(base, { access, webhooks, url: reachable(url) })
   signal?.throwIfAborted()
   const signIn = token.file === undefined ? undefined : await firstLink(access, url)
   return { url, signInUrl: signIn, failed: database.lost, stop: () => parts.stop() }
-}
-
-type WebhookParts = {
-  readonly config: Config
-  readonly logger: Logger
-  readonly parts: Parts
-  readonly pool: Pool
-  readonly millrace: Millrace
-}
-
-/** Has webhooks told of events: their deliveries are made and sent here. */
-function startWebhooks({ config, logger, parts, pool, millrace }: WebhookParts) {
-  const hub = new EventHub(pool)
-  parts.add('events', () => hub.close())
-  const onError = (error: Error) => logger.warn({ err: error }, 'webhooks could not go on; they will')
-  const outbound = createOutbound({ allow: config.outbound_allow?.split(',') ?? [] })
-  parts.add('outbound', () => outbound.close())
-  const webhooks = new Webhooks({ pool, millrace, outbound })
-  const options = { concurrency: DELIVERIES_AT_ONCE, stopSeconds: config.drain_seconds, onError }
-  const dispatcher = millrace.dispatch(webhooks.workers, options)
-  parts.add('webhooks', () => dispatcher.stop())
-  parts.add('planning of webhooks', webhooks.start(hub, onError))
-  return { hub, webhooks }
-}
-
-/** The link that a start prints: it signs the administrator in. */
-async function firstLink(access: AccessControl, url: string): Promise<string> {
-  const by = { name: 'admin', role: 'admin', limit: null, via: 'token' } as const
-  return signInUrl(url, await access.createSignInLink({ by }))
-}
-
-/** A task's token is good while the attempt that it was given to is under way. */
-async function isLive(millrace: Millrace, { limit, attempt }: Holder): Promise<boolean> {
-  if (limit.to !== 'task') return false
-  const last = (await millrace.attempts(limit.name)).at(-1)
-  return last?.outcome === null && String(last.number) === attempt
-}
-
-/** Performs tasks of a database that others share, without a server. When `signal` aborts first, it stops and throws. */
-export async function worker(config: Config, signal?: AbortSignal): Promise<RunningWorker> {
-  if (config.database_url === undefined) throw new WorkerNeedsDatabase()
-  const logger = createLogger(config)
-  const parts = new Parts((name, error) => logger.error({ err: error }, `${name} did not stop cleanly`))
-  try {
-    const { database, millrace } = await startEngine(config, logger, parts, signal)
-    const { webhooks } = startWebhooks({ config, logger, parts, pool: database.pool, millrace })
-    const { kinds, name } = await startDispatcher(millrace, config, logger, parts)
-    signal?.throwIfAborted()
-    return {
-      name,
-      kinds: [...webhooks.workers.map(({ kind }) => kind), ...kinds],
-      failed: database.lost,
-      stop: () => parts.stop(),
-    }
-  } catch (error) {
-    await parts.stop()
-    throw error
-  }
 }
 
 /** The embedded database belongs to the server that runs it. */
@@ -151,43 +137,123 @@ class WorkerNeedsDatabase extends Error {
   }
 }
 
-async function startEngine(config: Config, logger: Logger, parts: Parts, signal?: AbortSignal) {
-  const database = await openConfigured(config, (message) => logger.warn(message))
-  parts.add('database', () => database.stop())
-  signal?.throwIfAborted()
-
-  const applied = await prepareSchema(database.pool, config.migrate)
-  if (applied.length > 0) logger.info({ applied }, 'the schema is up to date')
-  signal?.throwIfAborted()
-
-  const millrace = await connect({
-    databaseUrl: database.databaseUrl,
-    onError: (error) => logger.warn({ err: error }, 'a connection of the engine broke'),
+async function startWorker(base: Base, signal?: AbortSignal): Promise<RunningWorker> {
+  const { config, logger, parts, database } = base
+  // It makes tokens for what it runs, and lets nobody in.
+  const access = await createAccess({
+    pool: database.pool,
+    adminToken: { matches: () => false, file: undefined },
+    isLive: async () => false,
+    auditDays: config.audit_days,
+    onError: (error) => logger.warn({ err: error }, 'a write of the record did not work'),
   })
-  parts.add('engine', () => millrace.close())
-  return { database, millrace }
+  parts.add('access', () => access.close())
+  const url = config.url ?? localUrl(config)
+  const kinds = await startWork(base, { access, webhooks: createWebhooks(base), url })
+  signal?.throwIfAborted()
+  return { name: workerName(), kinds, failed: database.lost, stop: () => parts.stop() }
 }
 
-/** The workers of every part, for `serve` and `worker` alike: a task is performed wherever one of them runs. */
-function workersOf(): AnyWorker[] {
-  return []
+const workerName = () => `${hostname()}:${process.pid}`
+
+function createWebhooks({ config, parts, database, millrace }: Base): Webhooks {
+  const outbound = createOutbound({ allow: config.outbound_allow?.split(',') ?? [] })
+  parts.add('outbound', () => outbound.close())
+  return new Webhooks({ pool: database.pool, millrace, outbound })
 }
 
-/** Starts to perform the tasks of every part. It starts last and stops first: a task may still ask the server. */
-async function startDispatcher(millrace: Millrace, config: Config, logger: Logger, parts: Parts) {
-  const workers = workersOf()
-  const kinds = workers.map(({ kind }) => kind)
-  const name = `${hostname()}:${process.pid}`
-  if (workers.length === 0) return { kinds, name }
-  const dispatcher = millrace.dispatch(workers, {
-    name,
-    concurrency: config.concurrency ?? 10,
+type Work = {
+  readonly access: AccessControl
+  readonly webhooks: Webhooks
+  /** The server's, as a process on this host reaches it. */
+  readonly url: string
+}
+
+/** Starts to perform the tasks of every part, in `serve` and `worker` alike; answers their kinds. */
+async function startWork(base: Base, work: Work): Promise<string[]> {
+  const kinds = [...(await startNodes(base, work)), ...startWebhooks(base, work.webhooks)]
+  return kinds
+}
+
+async function startNodes(
+  { config, logger, parts, database, millrace }: Base,
+  { access, url }: Work,
+): Promise<string[]> {
+  const scratch = join(config.data, 'scratch')
+  await mkdir(scratch, { recursive: true, mode: 0o700 })
+  const runner = createProcessRunner()
+  parts.add('runner', () => runner.close())
+  const markerPrefix = `millrace-${installationOf(database.databaseUrl)}-`
+  const swept = await runner.sweepLeftovers(markerPrefix)
+  if (swept > 0) logger.warn({ swept }, 'ended processes that a server which is dead had left')
+  const work = createNodeWorkers({
+    pool: database.pool,
+    millrace,
+    runner,
+    scratch,
+    markerPrefix,
+    graceMs: config.grace_seconds * 1000,
+    url: () => url,
+    issueToken: ({ node, epoch }) =>
+      access.issueTaskToken({
+        limit: { to: 'node', name: node },
+        attempt: String(epoch),
+        ttlSeconds: TOKEN_SECONDS,
+      }),
+  })
+  const dispatcher = millrace.dispatch(work.workers, {
+    name: workerName(),
+    concurrency: config.concurrency,
     stopSeconds: config.drain_seconds,
-    onError: (error) => logger.warn({ err: error }, 'the dispatcher met an error and goes on'),
+    onError: (error) => logger.warn({ err: error }, 'the dispatcher met a fault'),
   })
-  parts.add('dispatcher', () => dispatcher.stop())
+  // What is given up when the time is over must have stored its output before the database goes.
+  parts.add('dispatcher', async () => {
+    await dispatcher.stop()
+    await runner.close()
+    await work.settled()
+  })
   await dispatcher.started
-  return { kinds, name }
+  return work.workers.map(({ kind }) => kind)
+}
+
+/** Has webhooks told of events: their deliveries are made and sent here. */
+function startWebhooks({ config, logger, parts, millrace, hub }: Base, webhooks: Webhooks): string[] {
+  const onError = (error: Error) => logger.warn({ err: error }, 'webhooks could not go on; they will')
+  const options = { concurrency: DELIVERIES_AT_ONCE, stopSeconds: config.drain_seconds, onError }
+  const dispatcher = millrace.dispatch(webhooks.workers, options)
+  parts.add('webhooks', () => dispatcher.stop())
+  parts.add('planning of webhooks', webhooks.start(hub, onError))
+  return webhooks.workers.map(({ kind }) => kind)
+}
+
+/** Tells this installation's processes from those of another on the same host: servers on one database are one. */
+function installationOf(databaseUrl: string): string {
+  const { host, pathname, searchParams } = new URL(databaseUrl)
+  return createHash('sha256')
+    .update([host, pathname, searchParams.get('host')].join(' '))
+    .digest('hex')
+    .slice(0, 12)
+}
+
+/** The address under which a process on this host reaches the server. */
+const reachable = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+
+/** The link that a start prints: it signs the administrator in. */
+async function firstLink(access: AccessControl, url: string): Promise<string> {
+  const by = { name: 'admin', role: 'admin', limit: null, via: 'token' } as const
+  return signInUrl(url, await access.createSignInLink({ by }))
+}
+
+/** A task's token is good while the attempt that it was given to is under way. */
+async function isLive(
+  { millrace, nodes }: { millrace: Millrace; nodes: Nodes },
+  { limit, attempt }: Holder,
+): Promise<boolean> {
+  if (limit.to === 'node') return nodes.isAttemptUnderWay(limit.name, attempt)
+  if (limit.to !== 'task') return false
+  const last = (await millrace.attempts(limit.name)).at(-1)
+  return last?.outcome === null && String(last.number) === attempt
 }
 
 /** A probe is answered in time even when the database is not. */

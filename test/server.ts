@@ -50,6 +50,8 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     admin_token: ADMIN,
     migrate: 'auto',
     drain_seconds: 1,
+    concurrency: 8,
+    grace_seconds: 10,
     rate_limit: 0,
     audit_days: 0,
     log_level: 'silent',

@@ -1,6 +1,7 @@
 import { about } from './about.ts'
 import { audit, session, tokens } from './access.ts'
 import { events } from './events.ts'
+import { nodes, scheduler } from './nodes.ts'
 import { tasks } from './tasks.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -32,4 +33,4 @@ export { id, type Problem, problem } from './shapes.ts'
 export { type SocketMessage, socketMessage } from './socket.ts'
 
 /** Every route of the server, by resource and verb. */
-export const routes = { about, session, tokens, audit, tasks, events, webhooks }
+export const routes = { about, session, tokens, audit, nodes, scheduler, tasks, events, webhooks }

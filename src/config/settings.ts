@@ -97,7 +97,23 @@ export const settings = [
     expected: 'a whole number from 0 to 3600',
     parse: wholeNumber(3600),
     byDefault: '30',
-    sentence: 'How long a stop waits for requests under way before it cuts them off.',
+    sentence: 'How long a stop waits for requests and tasks under way before it cuts them off.',
+  },
+  {
+    name: 'concurrency',
+    flag: '--concurrency <number>',
+    expected: 'a whole number from 1 to 10000',
+    parse: (text) => (text === '0' ? undefined : wholeNumber(10_000)(text)),
+    byDefault: '8',
+    sentence: 'Tasks that this process performs at once.',
+  },
+  {
+    name: 'grace_seconds',
+    flag: '--grace-seconds <number>',
+    expected: 'a whole number from 0 to 3600',
+    parse: wholeNumber(3600),
+    byDefault: '10',
+    sentence: 'How long a command that is stopped has between the signals TERM and KILL.',
   },
   {
     name: 'rate_limit',
@@ -140,14 +156,6 @@ export const settings = [
     sentence: 'How much is logged, as JSON lines on standard error.',
   },
   {
-    name: 'concurrency',
-    flag: '--concurrency <number>',
-    expected: 'a whole number from 1 to 1000',
-    parse: (text) => wholeNumber(1000)(text) || undefined,
-    byDefault: '10',
-    sentence: 'Tasks that one process performs at once.',
-  },
-  {
     name: 'url',
     flag: '--server <url>',
     expected: 'a URL such as https://millrace.example.org',
@@ -177,12 +185,13 @@ export type Config = {
   readonly admin_token?: string
   readonly migrate: 'auto' | 'never'
   readonly drain_seconds: number
+  readonly concurrency: number
+  readonly grace_seconds: number
   readonly rate_limit: number
   readonly trust_proxy?: string
   readonly audit_days: number
   readonly outbound_allow?: string
   readonly log_level: (typeof logLevels)[number]
-  readonly concurrency?: number
   readonly url?: string
   readonly token?: string
 }

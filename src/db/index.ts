@@ -10,6 +10,7 @@ export { prepareSchema, schemaProblem } from './prepare-schema.ts'
 export {
   array,
   bool,
+  bytea,
   float8,
   int2,
   int4,

@@ -1,4 +1,4 @@
-export type { ActOptions, RerunAllOptions } from './act.ts'
+export type { ActOptions, EndOptions, RerunAllOptions } from './act.ts'
 export type { AddedTask, AddItem, AddOptions, ItemRef } from './add.ts'
 export type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 export {
@@ -18,6 +18,7 @@ export {
 export { EventHub } from './event-hub.ts'
 export { type ConnectOptions, connect, Millrace } from './millrace.ts'
 export { newestPosition, publish, readEvents } from './outbox.ts'
+export { isStorable } from './output.ts'
 export type { PruneOptions } from './prune.ts'
 export type { Attempt, HistoryEntry, Neighbour, Task, TaskRef } from './read.ts'
 export { type StopReason, WorkStopped } from './run.ts'

@@ -115,6 +115,16 @@ export class Millrace {
     return requireTask((options.client as Pool | undefined) ?? this.#pool, task, requires)
   }
 
+  /** Gives a task that has not started other requirements instead of those it has. */
+  rewire(ref: reading.TaskRef, requires: readonly Requirement[], options?: act.ActOptions): Promise<void> {
+    return act.rewire(this.#pool, ref, requires, options)
+  }
+
+  /** Keeps tasks from starting until the client's transaction ends. Answers those that wait for their start. */
+  keepFromStarting(ids: readonly string[], options: { client: Db }): Promise<string[]> {
+    return act.keepFromStarting(options.client, ids)
+  }
+
   /** The id of the task that a text names: its number, `My-Project@12:index`, or `scope/key`. Throws `TaskNotFound`. */
   resolve(text: string): Promise<string> {
     return resolveTask(this.#pool, text)
@@ -144,7 +154,7 @@ export class Millrace {
     return reading.dependents(this.#pool, id)
   }
 
-  cancel(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+  cancel(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.EndOptions): Promise<void> {
     return act.cancel(this.#pool, refs, options)
   }
 
@@ -168,7 +178,7 @@ export class Millrace {
     return act.release(this.#pool, refs, options)
   }
 
-  skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+  skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.EndOptions): Promise<void> {
     return act.skip(this.#pool, refs, options)
   }
 
