@@ -13,6 +13,7 @@ export type Sizes = {
   finished: number
   waiting: number
   snapshotMinutes: number
+  nodes: number
 }
 
 /** What a claim needs to measure itself. */
