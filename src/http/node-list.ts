@@ -32,6 +32,7 @@ export function addNodeList(app: FastifyInstance, nodes: Nodes): void {
     }
     const isWaiting = query.new !== undefined && query.start === undefined
     const ms = patienceOf(request) || WAIT_MS
+    if (isWaiting && ms === patienceOf(request)) reply.header('preference-applied', `wait=${ms / 1000}`)
     const page = isWaiting ? await nodes.waitForNew(options, { ms, signal: asked.signal }) : await nodes.list(options)
     const rows = page.nodes.map((node) => pick(node, query.metadata))
     const last = page.nodes.at(-1)

@@ -17,6 +17,7 @@ export function addScheduler(app: FastifyInstance, nodes: Nodes): void {
     const { query, identity, request, reply } = asked
     await requireReach(nodes, identity, query.id, 'with parent')
     const ms = patienceOf(request) || Number.POSITIVE_INFINITY
+    if (Number.isFinite(ms)) reply.header('preference-applied', `wait=${ms / 1000}`)
     const waited = await nodes.waitFor({ ids: query.id, state: query.state }, { ms, signal: asked.signal })
     if (!waited.isOver && app.isDraining) {
       throw new Problem('not_ready', 'the server is stopping', { remedy: 'ask again: nothing is lost' })
