@@ -57,7 +57,6 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     log_level: 'silent',
     ...given,
   })
-  const compare = await comparison(running.url)
   let isStopped = false
   const stop = async () => {
     if (isStopped) return
@@ -68,16 +67,22 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     url: running.url,
     database: own,
     client: createClient({ url: running.url, token: ADMIN }),
-    async ask(method, path, question = {}) {
-      const reply = await send(running.url, method, path, question)
-      compare(method, path, reply)
-      return reply
-    },
+    ask: await asker(running.url),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()
       if (on === undefined) await own[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** Asks the server at `url` and compares each answer with the OpenAPI document that it gives. */
+export async function asker(url: string): Promise<TestServer['ask']> {
+  const compare = await comparison(url)
+  return async (method, path, question = {}) => {
+    const reply = await send(url, method, path, question)
+    compare(method, path, reply)
+    return reply
   }
 }
 
@@ -106,7 +111,7 @@ async function send(url: string, method: string, path: string, question: Questio
 
 type Document = { paths: Record<string, Record<string, { responses: Record<string, { content?: object }> }>> }
 
-async function comparison(url: string): Promise<(method: string, path: string, reply: Reply) => void> {
+export async function comparison(url: string): Promise<(method: string, path: string, reply: Reply) => void> {
   const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as Document
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)

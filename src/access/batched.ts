@@ -1,4 +1,4 @@
-type Waiting<T, R> = { item: T; resolve(result: R): void; reject(error: unknown): void }
+type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
 
 /**
  * Makes many small writes cheap: what comes while one round is under way goes out together in the next. A single item

@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import { TokenNameTaken } from './errors.ts'
+import { ExpiryInPast, TokenNameTaken } from './errors.ts'
 import type { Limit, Role } from './identity.ts'
 import { hashOf, randomSecret } from './secret.ts'
 import { insertToken } from './tokens.sql.ts'
@@ -11,9 +11,10 @@ export type NewToken = Grant & { readonly name: string; readonly expiresAt: Date
 
 /**
  * Makes a token and answers its secret, which is shown this once: only its hash is kept. Throws
- * `TokenNameTaken` when a token of that name works already.
+ * `TokenNameTaken` when a token of that name works already, and `ExpiryInPast`.
  */
 export async function createToken(db: Db, token: NewToken): Promise<{ id: string; secret: string; createdAt: Date }> {
+  if (token.expiresAt !== null && token.expiresAt.getTime() <= Date.now()) throw new ExpiryInPast(token.expiresAt)
   const secret = `mr_${randomSecret()}`
   const inserted = await insertToken(db, {
     name: token.name,

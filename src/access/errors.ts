@@ -7,6 +7,14 @@ export class TokenNameTaken extends Error {
   }
 }
 
+/** A token that has ended before it begins. */
+export class ExpiryInPast extends Error {
+  readonly code = 'invalid_option'
+  constructor(expiresAt: Date) {
+    super(`the token would have expired at ${expiresAt.toISOString()}, which is over`)
+  }
+}
+
 export class TokenNotFound extends Error {
   readonly code = 'token_not_found'
   constructor(id: string) {

@@ -1,8 +1,13 @@
 // Shapes that several resources share.
 import { z } from 'zod'
 
+const MOST = 2n ** 63n - 1n
+
 /** A 64-bit number as a string: JSON's numbers would alter it. */
-export const id = z.string().regex(/^[1-9]\d{0,18}$/, 'must be a number of at most 19 digits, as a string')
+export const id = z
+  .string()
+  .regex(/^[1-9]\d{0,18}$/, { message: 'must be a number of at most 19 digits, as a string', abort: true })
+  .refine((text) => BigInt(text) <= MOST, { message: `must be at most ${MOST}` })
 
 export const time = z.iso.datetime({ offset: true })
 

@@ -22,7 +22,10 @@ export type Asked<R extends Route> = {
    * give the first answer again; without one, and on other routes, it is just a transaction. `work` may run again
    * when the database asks for it, so its effects belong into the transaction.
    */
-  once(work: (tx: Tx) => Promise<BodyAnswered<R>>, options?: OnceOptions<BodyAnswered<R>>): Promise<BodyAnswered<R>>
+  readonly once: (
+    work: (tx: Tx) => Promise<BodyAnswered<R>>,
+    options?: OnceOptions<BodyAnswered<R>>,
+  ) => Promise<BodyAnswered<R>>
   /** The version that If-Match names; undefined when any will do. The verb compares it where it writes. */
   readonly version: string | undefined
   /** Aborts when the caller has gone or the server is stopping. */
@@ -31,7 +34,7 @@ export type Asked<R extends Route> = {
    * Looks until `isEnough` says so, the time that `Prefer: wait=N` gives is over, the caller has gone or the server
    * stops; answers what was seen last.
    */
-  wait<T>(look: () => Promise<T>, isEnough: (seen: T) => boolean, options?: WaitOptions): Promise<T>
+  readonly wait: <T>(look: () => Promise<T>, isEnough: (seen: T) => boolean, options?: WaitOptions) => Promise<T>
 }
 
 /** Answers the body, or the reply itself when it has sent something else than JSON. */
@@ -66,7 +69,7 @@ export function addRoute<R extends Route>(app: FastifyInstance, route: R, handle
       if (request.method === 'HEAD' && isStream) return reply.type('text/event-stream').send()
       const answer = await handler(asked)
       if (reply.sent || answer === reply) return reply
-      if (request.method === 'GET' && isKnown(request, reply)) return reply.status(304).send()
+      if (route.method === 'GET' && isKnown(request, reply)) return reply.status(304).send()
       if (answer === undefined) return reply.send()
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer))
     },

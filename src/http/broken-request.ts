@@ -1,4 +1,5 @@
 // Requests that are none: what never reaches a route because it is no HTTP, or carries what cannot be decoded.
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { Problem, problems } from './problems.ts'
@@ -41,4 +42,11 @@ export function refuseBrokenQueries(app: FastifyInstance): void {
       throw new Problem('bad_request', 'the query is not percent-encoded UTF-8')
     }
   })
+}
+
+/** Takes a request with an `Expect` that nobody knows for one without: Node would refuse it before any route is asked. */
+export function ignoreExpectations(app: FastifyInstance): void {
+  app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    app.routing(request, response),
+  )
 }

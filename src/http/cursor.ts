@@ -55,9 +55,9 @@ function decode(cursor: string): unknown[] {
 }
 
 /** A short digest of the list and its filters; how many are asked for may change from page to page. */
-function filtersOf(route: Route, { cursor: _, limit: __, ...filters }: Query): string {
-  const sorted = Object.entries(filters)
-    .filter(([, value]) => value !== undefined)
+function filtersOf(route: Route, query: Query): string {
+  const sorted = Object.entries(query)
+    .filter(([name, value]) => name !== 'cursor' && name !== 'limit' && value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')
     .update(JSON.stringify([route.name, sorted]))

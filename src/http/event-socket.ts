@@ -21,7 +21,7 @@ const CLOSED = { stopping: 1001, policy: 1008, unauthorized: 4401 } as const
 
 const MOST_SUBSCRIPTIONS = 100
 const MESSAGES_PER_SECOND = 20
-const BURST = 50
+const BURST = 150 // all its subscriptions at once, and then some
 const AUTH_MS = 10_000
 const STALL_BEATS = 20
 

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { hasRole } from '../access/index.ts'
-import { credentialsOf } from './identity.ts'
 import { isLocal } from './loopback.ts'
 import { Problem } from './problems.ts'
 
@@ -23,7 +22,7 @@ export function addMetrics(app: FastifyInstance, registry: Registry = new Regist
     duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
   })
   app.get('/metrics', async (request, reply) => {
-    const identity = isLocal(request) ? undefined : await app.access.authenticate(credentialsOf(request))
+    const identity = isLocal(request) ? undefined : await app.rates.identify(request, reply)
     if (!isLocal(request) && !(identity && hasRole(identity, 'admin'))) {
       throw new Problem('unauthorized', 'metrics are for the administrator, or for clients on the same machine')
     }

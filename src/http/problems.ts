@@ -90,7 +90,7 @@ export type AnswerError = (error: unknown, request: FastifyRequest, reply: Fasti
 export const errorAnswerer =
   (isAway: (error: unknown) => boolean = () => false): AnswerError =>
   (error, request, reply) => {
-    if (!isAway(error)) return answerError(error, request, reply)
+    if (codeOf(error) !== 'internal' || !isAway(error)) return answerError(error, request, reply)
     request.log.warn({ err: error }, 'a request could not reach the database')
     reply.header('retry-after', '1')
     return answerProblem(reply, 'not_ready', 'the database cannot be reached')
@@ -103,13 +103,19 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     request.log.error({ err: error }, 'a request ended in an unforeseen error')
     return answerProblem(reply, code, 'the log has the details under the request id')
   }
+  if (isUnstorable(error)) return answerProblem(reply, code, 'a text contains U+0000 or half a surrogate pair')
   const { message, remedy, errors } = error as { message?: string; remedy?: string; errors?: unknown }
   return answerProblem(reply, code, { detail: message ?? String(error), remedy, errors })
 }
 
-// What PostgreSQL says to U+0000 and to half a surrogate pair, in a text and in JSON. A schema catches them where it can;
-// inside of values that may be anything only the database does.
-const UNSTORABLE = new Set(['22021', '22P05'])
+/**
+ * What PostgreSQL says to U+0000 and to half a surrogate pair, in a text and in JSON. A schema catches them where it can;
+ * inside of values that may be anything only the database does.
+ */
+function isUnstorable(error: unknown): boolean {
+  const { code, detail } = (error ?? {}) as { code?: unknown; detail?: unknown }
+  return code === '22021' || code === '22P05' || (code === '22P02' && /Unicode|surrogate/.test(String(detail)))
+}
 
 const byStatus: Readonly<Record<number, ProblemCode>> = {
   400: 'bad_request',
@@ -128,7 +134,7 @@ const byStatus: Readonly<Record<number, ProblemCode>> = {
 function codeOf(error: unknown): ProblemCode {
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown }
   if (typeof code === 'string' && Object.hasOwn(problems, code)) return code as ProblemCode
-  if (typeof code === 'string' && UNSTORABLE.has(code)) return 'invalid'
+  if (isUnstorable(error)) return 'invalid'
   // The framework's own errors (a body that is no JSON, one that is too large) carry a status alone.
   return (typeof statusCode === 'number' && byStatus[statusCode]) || 'internal'
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { database, type TestDatabase } from '../../test/database.ts'
@@ -127,6 +129,83 @@ describe('draining', () => {
     expect(await (await answer).text()).toBe('done')
     await drained
     await expect(fetch(`${url}/livez`)).rejects.toThrow()
+  })
+
+  test('says so to probes and takes no new work while the old one ends', async () => {
+    const server = aServer()
+    let finish = () => {}
+    const isUnderWay = new Promise<void>((begun) => {
+      server.app.get('/slow', async () => {
+        begun()
+        await new Promise<void>((resolve) => {
+          finish = resolve
+        })
+        return 'done'
+      })
+    })
+    const url = await server.listen({ host: '127.0.0.1', port: 0 })
+    const answer = fetch(`${url}/slow`)
+    await isUnderWay
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    const drained = server.drain(10_000)
+    const ready = await fetch(`${url}/readyz`)
+    expect([ready.status, await ready.json()]).toMatchObject([503, { detail: 'the server is stopping' }])
+    expect((await fetch(`${url}/livez`)).status).toBe(200)
+    const refused = await fetch(`${url}/v1/openapi.json`)
+    expect(refused.headers.get('connection')).toBe('close')
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(await refused.json()).toMatchObject({ status: 503, code: 'not_ready' })
+    finish()
+    expect((await answer).status).toBe(200)
+    await drained
+  })
+
+  test('lets streams say a last word', async () => {
+    const server = aServer()
+    server.app.get('/stream', (_, reply) => {
+      reply.hijack()
+      reply.raw.writeHead(200, { 'content-type': 'text/plain' }).write('first')
+      const forget = server.app.onDrain(() => reply.raw.end(' bye'))
+      reply.raw.once('close', forget)
+    })
+    const url = await server.listen({ host: '127.0.0.1', port: 0 })
+    const stream = await fetch(`${url}/stream`)
+    const drained = server.drain(10_000)
+    expect(await stream.text()).toBe('first bye')
+    await drained
+    let isEnded = false
+    server.app.onDrain(() => {
+      isEnded = true
+    })
+    expect(isEnded).toBe(true)
+  })
+
+  test('does not wait for idle connections that are kept alive', async () => {
+    const server = aServer()
+    const url = await server.listen({ host: '127.0.0.1', port: 0 })
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const closed = once(socket, 'close')
+    socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(socket, 'data')
+    await server.drain(60_000)
+    await closed
+  })
+
+  test('cuts off sockets that have left HTTP', async () => {
+    const server = aServer()
+    const upgraded = new Promise<void>((resolve) => {
+      server.app.server.on('upgrade', (_, socket) => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n')
+        resolve()
+      })
+    })
+    const url = await server.listen({ host: '127.0.0.1', port: 0 })
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const closed = once(socket.resume(), 'close')
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n')
+    await upgraded
+    await server.drain(50)
+    await closed
   })
 
   test('cuts off what does not end in time', async () => {

@@ -3,7 +3,7 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } 
 import type { Registry } from 'prom-client'
 import type { AccessControl } from '../access/index.ts'
 import { addAudit } from './audit.ts'
-import { answerBrokenRequest, refuseBrokenQueries } from './broken-request.ts'
+import { answerBrokenRequest, ignoreExpectations, refuseBrokenQueries } from './broken-request.ts'
 import { addDrain } from './drain.ts'
 import { HostUnusable, OpenHostNeedsToken, PortInUse } from './errors.ts'
 import { addHealth, type Readiness } from './health.ts'
@@ -68,7 +68,7 @@ export function createServer(options: ServerOptions): HttpServer {
     forceCloseConnections: 'idle',
     // What arrives while the server stops is answered by `addDrain`, as a problem like any other.
     return503OnClosing: false,
-    frameworkErrors: answerError,
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: answerBrokenRequest,
   })
   app.setErrorHandler(answerError)
@@ -78,6 +78,7 @@ export function createServer(options: ServerOptions): HttpServer {
   // Each of these holds for all routes, in this order.
   addSecurityHeaders(app)
   const drain = addDrain(app)
+  ignoreExpectations(app)
   refuseBrokenQueries(app)
   addJsonBody(app)
   addIdentity(app, options.access)
@@ -92,7 +93,7 @@ export function createServer(options: ServerOptions): HttpServer {
   addAudit(app)
   for (const add of options.resources ?? []) add(app)
 
-  return { app, listen: (address) => listen(app, address), drain: drain.drain }
+  return { app, listen: (address) => listen(app, address), drain: (limitMs) => drain.drain(limitMs) }
 }
 
 async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<string> {
