@@ -86,7 +86,8 @@ function toResponse(status: number, answer: Answer, schemas: Json): Json {
 function toContent(answer: Answer, schemas: Json): Json {
   if (answer === 'application/json') return { 'application/json': { schema: {} } }
   if (typeof answer === 'string') return { [answer]: { schema: { type: 'string' } } }
-  if ('length' in answer) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
+  // A schema of arrays has a `length` as well, so only the kind of the value tells.
+  if (answer instanceof Array) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
   return { 'application/json': { schema: toSchema(answer, 'output', schemas) } }
 }
 
