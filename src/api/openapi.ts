@@ -87,9 +87,11 @@ function toContent(answer: Answer, schemas: Json): Json {
   if (answer === 'application/json') return { 'application/json': { schema: {} } }
   if (typeof answer === 'string') return { [answer]: { schema: { type: 'string' } } }
   // A schema of arrays has a `length` as well, so only the kind of the value tells.
-  if (answer instanceof Array) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
+  if (isPair(answer)) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
   return { 'application/json': { schema: toSchema(answer, 'output', schemas) } }
 }
+
+const isPair = (answer: Answer): answer is Extract<Answer, readonly unknown[]> => Array.isArray(answer)
 
 function toVersionHeader({ isVersioned, method }: Route): Json[] {
   if (!isVersioned) return []
