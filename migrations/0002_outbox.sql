@@ -24,7 +24,11 @@ create table millrace.outbox (
   actor     text,
   scope     text,                            -- of an application's event
   primary key (xid, id)
-);
+) with (toast_tuple_target = 8160);
+-- Compressing lists of numbers takes longer than writing them.
+alter table millrace.outbox
+  alter created set storage external, alter succeeded set storage external, alter readied set storage external,
+  alter claimed set storage external, alter tasks set storage external;
 
 -- The line of events: which rows of the outbox, in which order, from which number on. A page is written after the commit
 -- of what it names, by one session at a time, and holds everything that `seen` sees and the page before did not.

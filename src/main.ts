@@ -87,7 +87,7 @@ async function startParts<T>(config: Config, start: (base: Base) => Promise<T>, 
 async function startServer(base: Base, signal?: AbortSignal): Promise<Running> {
   const { config, logger, parts, database, millrace, hub } = base
   const token = await adminToken({ given: config.admin_token, dataDir: config.data })
-  const nodes = createNodes({ pool: database.pool, millrace, hub })
+  const nodes = createNodes({ pool: database.pool, millrace })
   parts.add('nodes', async () => nodes.close())
   const access = await createAccess({
     pool: database.pool,

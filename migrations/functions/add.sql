@@ -24,6 +24,8 @@ declare
   v_doomed     bigint[];
   v_culprits   bigint[];
   v_special    bigint[];
+  v_created    bigint[];
+  v_readied    bigint[];
   v_claimable  int;
   v_row        record;
 begin
@@ -163,14 +165,14 @@ begin
     ) x
     where x.old is null
     returning id, state, unmet
-  ),
-  told as (
-    insert into millrace.outbox (created, readied)
-    select array_agg(b.id), array_agg(b.id) filter (where b.state = 'ready') from born b having count(*) > 0
   )
-  select array_agg(b.id) filter (where b.state = 'waiting' and b.unmet = 0), count(*) filter (where b.state = 'ready')
-  into v_special, v_claimable
+  select array_agg(b.id) filter (where b.state = 'waiting' and b.unmet = 0), array_agg(b.id), array_agg(b.id) filter (where b.state = 'ready')
+  into v_special, v_created, v_readied
   from born b;
+  if v_created is not null then
+    insert into millrace.outbox (created, readied) values (v_created, v_readied);
+  end if;
+  v_claimable := coalesce(cardinality(v_readied), 0);
   if p_held_by is not null then
     with held as (
       insert into millrace.event (task, name, prior, next, actor)
@@ -215,14 +217,11 @@ begin
   born as (
     insert into millrace.live (id, ready_order, ready_at, lane, priority, state, max_attempts)
     select i.id, nextval('millrace.ready_order'), i.at, i.lane, i.priority, 'ready', i.max_attempts from item i
-  ),
-  whole as materialized (
-    select array_agg(i.id) as ids from item i
-  ),
-  told as (
-    insert into millrace.outbox (created, readied) select w.ids, w.ids from whole w where w.ids is not null
   )
-  select w.ids into v_ids from whole w;
+  select array_agg(i.id) into v_ids from item i;
+  if v_ids is not null then
+    insert into millrace.outbox (created, readied) values (v_ids, v_ids);
+  end if;
   return v_ids;
 end $$;
 

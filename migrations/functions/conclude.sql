@@ -5,8 +5,9 @@ create function millrace.conclude(
 ) returns int
 language plpgsql as $$
 declare
-  v_ids    bigint[];
-  v_reruns bigint[];
+  v_ids     bigint[];
+  v_reruns  bigint[];
+  v_readied bigint[];
 begin
   with gone as (
     delete from millrace.live l
@@ -42,5 +43,8 @@ begin
   from gone g;
   if v_ids is null then return 0; end if;
   if v_reruns is not null then perform millrace.spread_rerun(v_reruns); end if;
-  return millrace.settle(v_ids, p_state);
+  v_readied := millrace.settle(v_ids, p_state);
+  if v_readied is null then return 0; end if;
+  insert into millrace.outbox (readied) values (v_readied);
+  return cardinality(v_readied);
 end $$;

@@ -48,12 +48,14 @@ create function millrace.finish_leased(
 )
 language plpgsql as $$
 declare
+  v_readied   bigint[];
   v_claimable int := 0;
 begin
   accepted := millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged);
   if cardinality(accepted) > 0 then
-    insert into millrace.outbox (succeeded, holder) values (accepted, p_holder);
-    v_claimable := millrace.settle(accepted, 'succeeded');
+    v_readied := millrace.settle(accepted, 'succeeded');
+    v_claimable := coalesce(cardinality(v_readied), 0);
+    insert into millrace.outbox (succeeded, readied, holder) values (accepted, v_readied, p_holder);
   end if;
   if exists (select 1 from millrace.effect) then v_claimable := v_claimable + millrace.pump(); end if;
   if v_claimable > 0 then perform millrace.wake(); end if;

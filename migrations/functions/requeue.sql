@@ -81,6 +81,7 @@ begin
     update millrace.live l
     set state      = case when e.keeps_place then 'ready' else 'waiting' end::millrace.state,
         holder     = null,
+        ready_at   = case when e.keeps_place then l.ready_at end, -- else kept with the attempt
         started_at = null,
         gates_held = 0,
         is_begun   = false,

@@ -76,6 +76,11 @@ begin
     select g.id, g.epoch, g.state::text, g.ready_at, g.started_at, g.finished_at, g.holder, g.state, g.cause, g.actor, g.error, g.output
     from gone g where g.prior is null
   ),
+  readied as (
+    insert into millrace.event (task, at, name, prior, next, cause)
+    select g.id, g.ready_at, 'readied', 'waiting', 'ready', 'requirements met'
+    from gone g where g.prior is not null and g.ready_at is not null
+  ),
   ended as (
     insert into millrace.event (task, at, name, prior, next, cause, culprit, actor, detail)
     select g.id, g.finished_at, g.state::text, g.prior, g.state, g.cause, g.culprit, g.actor,

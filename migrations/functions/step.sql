@@ -16,7 +16,9 @@ returns json
 language plpgsql as $$
 declare
   v_accepted    bigint[] := '{}';
-  v_untold      bigint[];
+  v_succeeded   bigint[];
+  v_readied     bigint[];
+  v_leased      bigint[];
   v_claimable   int := 0;
   v_claimed     int := 0;
   v_is_alive    boolean;
@@ -28,8 +30,9 @@ begin
   if cardinality(p_ids) > 0 then
     v_accepted := millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged);
     if cardinality(v_accepted) > 0 then
-      v_untold := v_accepted;
-      v_claimable := millrace.settle(v_accepted, 'succeeded');
+      v_succeeded := v_accepted;
+      v_readied := millrace.settle(v_accepted, 'succeeded');
+      v_claimable := coalesce(cardinality(v_readied), 0);
     end if;
   end if;
   select
@@ -38,10 +41,11 @@ begin
     exists (select 1 from millrace.effect),
     (select l.not_before from millrace.live l where l.state = 'delayed' order by l.not_before limit 1)
   into v_is_alive, v_has_effects, v_due;
-  if v_untold is not null and (v_has_effects or v_due <= clock_timestamp() or p_limit <= 0 or not v_is_alive) then
-    -- Before anything else can happen to these tasks, or because nothing is claimed with which it could be told.
-    insert into millrace.outbox (succeeded, holder) values (v_untold, p_holder);
-    v_untold := null;
+  if v_succeeded is not null and (v_has_effects or v_due <= clock_timestamp()) then
+    -- Before anything else happens to these tasks.
+    insert into millrace.outbox (succeeded, readied, holder) values (v_succeeded, v_readied, p_holder);
+    v_succeeded := null;
+    v_readied := null;
   end if;
   if v_due <= clock_timestamp() then
     v_claimable := v_claimable + millrace.move_due();
@@ -66,15 +70,11 @@ begin
           for no key update skip locked
         ))
         returning l.id, l.epoch, l.lane, l.priority, l.ready_order, l.failures, l.deaths
-      ),
-      told as (
-        insert into millrace.outbox (succeeded, claimed, holder)
-        select v_untold, array_agg(u.id), p_holder from leased u having v_untold is not null or count(*) > 0
       )
       select json_agg(json_build_array(
           u.id::text, u.epoch, u.lane, u.priority, u.ready_order::text, u.failures, u.deaths, t.scope, t.key, t.creator::text, t.payload
-        ) order by u.priority, u.ready_order), count(*)
-      into v_tasks, v_claimed
+        ) order by u.priority, u.ready_order), array_agg(u.id)
+      into v_tasks, v_leased
       from leased u join millrace.task t on t.id = u.id;
     else
       with next as materialized (
@@ -97,18 +97,18 @@ begin
         set state = 'running', holder = p_holder, epoch = l.epoch + 1, started_at = clock_timestamp()
         where l.ctid = any(array(select n.tid from next n))
         returning l.id, l.epoch, l.lane, l.priority, l.ready_order, l.failures, l.deaths
-      ),
-      told as (
-        insert into millrace.outbox (succeeded, claimed, holder)
-        select v_untold, array_agg(u.id), p_holder from leased u having v_untold is not null or count(*) > 0
       )
       select json_agg(json_build_array(
           u.id::text, u.epoch, u.lane, u.priority, u.ready_order::text, u.failures, u.deaths, t.scope, t.key, t.creator::text, t.payload
-        ) order by u.priority, u.ready_order), count(*)
-      into v_tasks, v_claimed
+        ) order by u.priority, u.ready_order), array_agg(u.id)
+      into v_tasks, v_leased
       from leased u join millrace.task t on t.id = u.id;
     end if;
   end if;
+  if v_succeeded is not null or v_leased is not null then
+    insert into millrace.outbox (succeeded, readied, claimed, holder) values (v_succeeded, v_readied, v_leased, p_holder);
+  end if;
+  v_claimed := coalesce(cardinality(v_leased), 0);
   -- The caller took what it can. Others are woken only for what it had no room for, or does not know.
   if v_claimable > 0 and exists (
     select 1 from millrace.idle i where v_claimed = p_limit or not (i.lanes <@ p_lanes)

@@ -83,15 +83,15 @@ function toResponse(status: number, answer: Answer, schemas: Json): Json {
   return answer === 'empty' ? { description } : { description, content: toContent(answer, schemas) }
 }
 
+/** Not by a property: schemas have many. */
+const isBoth = (answer: Answer): answer is Extract<Answer, readonly unknown[]> => Array.isArray(answer)
+
 function toContent(answer: Answer, schemas: Json): Json {
   if (answer === 'application/json') return { 'application/json': { schema: {} } }
   if (typeof answer === 'string') return { [answer]: { schema: { type: 'string' } } }
-  // A schema of arrays has a `length` as well, so only the kind of the value tells.
-  if (isPair(answer)) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
+  if (isBoth(answer)) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
   return { 'application/json': { schema: toSchema(answer, 'output', schemas) } }
 }
-
-const isPair = (answer: Answer): answer is Extract<Answer, readonly unknown[]> => Array.isArray(answer)
 
 function toVersionHeader({ isVersioned, method }: Route): Json[] {
   if (!isVersioned) return []

@@ -44,7 +44,7 @@ export class EventHub {
         read: (position, filter) => readEvents(this.#pool, { after: position, limit: PAGE, filter }),
         onEnd: () => this.#remove(subscriber),
       },
-      { ...options, after: after === 'oldest' ? after : toPosition(after) },
+      { ...options, after: toPosition(after) },
       onEvents,
     )
     if (this.#isClosed) return subscriber
@@ -143,7 +143,7 @@ export class EventHub {
 
 type Source = {
   readonly window: () => Window | undefined
-  readonly read: (after: EventPosition | 'oldest', filter: EventFilter) => ReturnType<typeof readEvents>
+  readonly read: (after: EventPosition, filter: EventFilter) => ReturnType<typeof readEvents>
   readonly onEnd: () => void
 }
 
@@ -152,7 +152,7 @@ class Subscriber implements Subscription {
   readonly #source: Source
   readonly #onEvents: OnEvents
   readonly #onError: ((error: Error) => void) | undefined
-  #after: EventPosition | 'oldest'
+  #after: EventPosition
   /** The database has said that the position is one of its own. */
   #isKnown = false
   #isEnded = false
@@ -160,7 +160,7 @@ class Subscriber implements Subscription {
   #wake: (() => void) | undefined
   #reading: Promise<unknown> | undefined
 
-  constructor(source: Source, options: SubscribeOptions & { after: EventPosition | 'oldest' }, onEvents: OnEvents) {
+  constructor(source: Source, options: SubscribeOptions & { after: EventPosition }, onEvents: OnEvents) {
     this.#source = source
     this.filter = options.filter ?? {}
     this.#after = options.after

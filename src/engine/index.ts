@@ -17,7 +17,15 @@ export {
 } from './errors.ts'
 export { EventHub } from './event-hub.ts'
 export { type ConnectOptions, connect, Millrace } from './millrace.ts'
-export { newestPosition, publish, readEvents } from './outbox.ts'
+export {
+  keepOutbox,
+  newestPosition,
+  type OutboxRetention,
+  oldestPosition,
+  publish,
+  readEvents,
+  sequence,
+} from './outbox.ts'
 export { isStorable } from './output.ts'
 export type { PruneOptions } from './prune.ts'
 export type { Attempt, HistoryEntry, Neighbour, Task, TaskRef } from './read.ts'
@@ -25,11 +33,13 @@ export { type StopReason, WorkStopped } from './run.ts'
 export type { InputOf, OutputOf, Schema } from './schema.ts'
 export { type Condition, isTerminal, type Lease, type TaskId, type TaskState, taskStates } from './task.ts'
 export type {
+  ApplicationEvent,
   EventBatch,
   EventFilter,
   EventPage,
   EventPosition,
   ReadEventsOptions,
+  SubscribeOptions,
   Subscription,
   TaskEvent,
 } from './task-event.ts'

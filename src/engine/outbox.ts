@@ -58,10 +58,10 @@ export async function readEvents(db: Db, options: ReadEventsOptions): Promise<Ev
 /** Events that any of the filters may be met by. */
 export async function readForAll(
   db: Db,
-  { after, limit }: { after: EventPosition | 'oldest'; limit: number },
+  { after, limit }: { after: EventPosition; limit: number },
   filters: readonly EventFilter[],
 ): Promise<EventPage> {
-  const answer = await ask(db, after === 'oldest' ? null : toPosition(after), limit, filters)
+  const answer = await ask(db, after === OLDEST ? null : toPosition(after), limit, filters)
   if (answer.is_gone) throw new PositionGone(after, answer.oldest, answer.newest)
   return {
     events: (answer.events ?? []).map(toEvent),
@@ -120,9 +120,12 @@ function toEvent(columns: EventColumns): TaskEvent {
   return { id, at: when, name, task, scope, key, kind, queue, from, to, cause, culprit, actor, dispatcher, detail }
 }
 
-/** The position as the database takes it. Throws `InvalidOption` for what is none. */
+const OLDEST = 'oldest'
+
+/** The position itself. Throws `InvalidOption` for what is none. */
 export function toPosition(text: string): EventPosition {
-  if (!/^\d{1,18}$/.test(text)) throw new InvalidOption(`"${text.slice(0, 40)}" is not the position of an event`)
+  if (text !== OLDEST && !/^\d{1,18}$/.test(text))
+    throw new InvalidOption(`"${text.slice(0, 40)}" is not the position of an event`)
   return text
 }
 

@@ -4,6 +4,7 @@ import { type Client, type Pool, savepoint, transaction } from '../db/index.ts'
 import { add, toEdges, toTaskId } from './add.ts'
 import { LeaseLost, translated } from './errors.ts'
 import type { Names } from './names.ts'
+import { publish } from './outbox.ts'
 import { toOutput } from './output.ts'
 import type { Run } from './run.ts'
 import { failTasks, finishTask, holdLease, lockToFinish, requeueTasks, requireTasks } from './tasks.sql.ts'
@@ -124,6 +125,7 @@ function toTx(at: Recorder, client: Client, run: Run): Tx {
     },
     addMany: (items) => add(client, at.names, items, context),
     require: (task, requires) => require(client, task, requires, { holder: run.holder, epoch: run.epoch }),
+    publish: (event) => publish(client, event),
   }
 }
 

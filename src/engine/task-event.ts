@@ -2,7 +2,8 @@ import type { TaskId, TaskState } from './task.ts'
 
 /**
  * The number of an event in the line of all events, as a decimal string. It is given after the commit, without gaps, and
- * never changes: a subscriber that has seen one has seen all before it. `0` stands before the first.
+ * never changes: a subscriber that has seen one has seen all before it. `0` stands before the first. To read from, there
+ * is also `oldest`: whatever is kept.
  */
 export type EventPosition = string
 
@@ -43,8 +44,8 @@ export type EventFilter = {
 }
 
 export type ReadEventsOptions = {
-  /** The last event that is known already. `oldest`: none, begin with the oldest that is kept. */
-  readonly after: EventPosition | 'oldest'
+  /** The last event that is known already. */
+  readonly after: EventPosition
   /** At most this many. Default: 1000. */
   readonly limit?: number
   readonly filter?: EventFilter
@@ -72,7 +73,7 @@ export type EventBatch = {
 
 export type SubscribeOptions = {
   /** The last event that is known already. Default: begin with what happens from now on. */
-  readonly after?: EventPosition | 'oldest'
+  readonly after?: EventPosition
   readonly filter?: EventFilter
   /** Told of what `onEvents` threw; the batch is given again. Default: it is given again silently. */
   readonly onError?: (error: Error) => void

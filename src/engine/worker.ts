@@ -1,6 +1,7 @@
 import type { AddedTask, AddItem, AddOptions } from './add.ts'
 import type { InputOf, OutputOf, Schema } from './schema.ts'
 import type { Condition, TaskId } from './task.ts'
+import type { ApplicationEvent } from './task-event.ts'
 import type { WorkError } from './work-error.ts'
 
 /** A requirement: a task that must have succeeded, or a task and what of it is waited for. */
@@ -74,6 +75,8 @@ export type Tx = {
   addMany(items: readonly AddItem[]): Promise<AddedTask[]>
   /** Adds requirements to a task that has not started, or to the task this transaction belongs to. */
   require(task: TaskId, requires: readonly Requirement[]): Promise<void>
+  /** Tells subscribers of something, if and when the transaction commits. */
+  publish(event: ApplicationEvent): Promise<void>
 }
 
 export type ErrorCategory = 'transient' | 'permanent' | 'advisory'

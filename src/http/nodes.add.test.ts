@@ -80,46 +80,34 @@ describe('T1: adding nodes', () => {
     await expectRefusal([below('root', command('true'), { metadata: { state: 'running' } })], '/body/0/metadata/state')
   })
 
-  test.each([
-    ['a command without a program', { type: 'command' }, {}, '/body/0/data', 'command is required'],
-    ['an empty program', { type: 'command' }, { command: '' }, '/body/0/data/command', 'empty'],
-    ['a program that is no text', { type: 'command' }, { command: 7 }, '/body/0/data/command', 'string'],
-    ['arguments that are no list', { type: 'command' }, { command: 'x', args: 'y' }, '/body/0/data/args', 'array'],
-    ['an argument that is no text', { type: 'command' }, { command: 'x', args: [1] }, '/body/0/data/args/0', 'string'],
-    ['arguments of a shell command', { type: 'shell command' }, { command: 'x', args: [] }, '/body/0/data', 'args'],
-    ['a relative folder', { type: 'command' }, { command: 'x', cwd: 'here' }, '/body/0/data/cwd', 'absolute'],
-    ['an environment that is a list', { type: 'command' }, { command: 'x', env: [] }, '/body/0/data/env', ''],
-    ['a variable with a space', { type: 'command' }, { command: 'x', env: { 'A B': '' } }, '/body/0/data/env/A B', ''],
-    [
-      'a variable of the server',
-      { type: 'command' },
-      { command: 'x', env: { MILLRACE_X: '' } },
-      '/body/0/data/env',
-      '',
-    ],
-    ['a timeout of nothing', { type: 'command' }, { command: 'x', timeout: 0 }, '/body/0/data/timeout', 'more than 0'],
-    ['a timeout in words', { type: 'command' }, { command: 'x', timeout: 'soon' }, '/body/0/data/timeout', '30s'],
-    ['an unknown limit', { type: 'command' }, { command: 'x', limits: { a: 1 } }, '/body/0/data/limits/a', ''],
-    ['a mask that is none', { type: 'command' }, { command: 'x', umask: '999' }, '/body/0/data/umask', 'octal'],
-    ['an unknown run_if', { type: 'command' }, { command: 'x', run_if: 'maybe' }, '/body/0/data/run_if', ''],
-    ['a sleep without seconds', { type: 'sleep' }, {}, '/body/0/data', 'seconds is required'],
-    ['a sleep of less than nothing', { type: 'sleep' }, { seconds: -1 }, '/body/0/data/seconds', 'between'],
-    ['a condition of nothing', { type: 'condition' }, {}, '/body/0/data', 'one of command, file and time'],
-    [
-      'a condition of two',
-      { type: 'condition' },
-      { file: '/x', time: '2030-01-01T00:00:00Z' },
-      '/body/0/data',
-      '2 are',
-    ],
-    ['a time that is none', { type: 'condition' }, { time: 'noon' }, '/body/0/data/time', '2030'],
-    ['an if without a command', { type: 'if' }, {}, '/body/0/data', 'command is required'],
-    ['a result', { type: 'command' }, { command: 'x', result: 0 }, '/body/0/data/result', 'by the server'],
-    ['an output', { type: 'command' }, { command: 'x', stdout: '' }, '/body/0/data/stdout', 'by the server'],
-    ['what cannot be stored', { type: 'command' }, { command: 'x', own: 'a\u0000b' }, '/body/0/data/own', 'stored'],
-    ['half a pair', { type: 'command' }, { command: 'x', own: ['\ud800'] }, '/body/0/data/own', 'stored'],
-  ])('%s is refused', async (_, metadata, data, pointer, says) => {
-    await expectRefusal([{ metadata: { parent: 'root', ...metadata }, data }], pointer, says)
+  test.each<[title: string, node: [type: string, data: object], pointer: string, says: string]>([
+    ['a command without a program', ['command', {}], '/body/0/data', 'command is required'],
+    ['an empty program', ['command', { command: '' }], '/body/0/data/command', 'empty'],
+    ['a program that is no text', ['command', { command: 7 }], '/body/0/data/command', 'string'],
+    ['arguments that are no list', ['command', { command: 'x', args: 'y' }], '/body/0/data/args', 'array'],
+    ['an argument that is no text', ['command', { command: 'x', args: [1] }], '/body/0/data/args/0', 'string'],
+    ['arguments of a shell command', ['shell command', { command: 'x', args: [] }], '/body/0/data', 'args'],
+    ['a relative folder', ['command', { command: 'x', cwd: 'here' }], '/body/0/data/cwd', 'absolute'],
+    ['an environment that is a list', ['command', { command: 'x', env: [] }], '/body/0/data/env', ''],
+    ['a variable with a space', ['command', { command: 'x', env: { 'A B': '' } }], '/body/0/data/env/A B', ''],
+    ['a variable of the server', ['command', { command: 'x', env: { MILLRACE_X: '' } }], '/body/0/data/env', ''],
+    ['a timeout of nothing', ['command', { command: 'x', timeout: 0 }], '/body/0/data/timeout', 'more than 0'],
+    ['a timeout in words', ['command', { command: 'x', timeout: 'soon' }], '/body/0/data/timeout', '30s'],
+    ['an unknown limit', ['command', { command: 'x', limits: { a: 1 } }], '/body/0/data/limits/a', ''],
+    ['a mask that is none', ['command', { command: 'x', umask: '999' }], '/body/0/data/umask', 'octal'],
+    ['an unknown run_if', ['command', { command: 'x', run_if: 'maybe' }], '/body/0/data/run_if', ''],
+    ['a sleep without seconds', ['sleep', {}], '/body/0/data', 'seconds is required'],
+    ['a sleep of less than nothing', ['sleep', { seconds: -1 }], '/body/0/data/seconds', 'between'],
+    ['a condition of nothing', ['condition', {}], '/body/0/data', 'one of command, file and time'],
+    ['a condition of two', ['condition', { file: '/x', time: '2030-01-01T00:00:00Z' }], '/body/0/data', '2 are'],
+    ['a time that is none', ['condition', { time: 'noon' }], '/body/0/data/time', '2030'],
+    ['an if without a command', ['if', {}], '/body/0/data', 'command is required'],
+    ['a result', ['command', { command: 'x', result: 0 }], '/body/0/data/result', 'by the server'],
+    ['an output', ['command', { command: 'x', stdout: '' }], '/body/0/data/stdout', 'by the server'],
+    ['what cannot be stored', ['command', { command: 'x', own: 'a\u0000b' }], '/body/0/data/own', 'stored'],
+    ['half a pair', ['command', { command: 'x', own: ['\ud800'] }], '/body/0/data/own', 'stored'],
+  ])('%s is refused', async (_, [type, data], pointer, says) => {
+    await expectRefusal([{ metadata: { parent: 'root', type }, data }], pointer, says)
   })
 
   test('metadata and data that disagree about run_if are refused; either alone is taken', async () => {

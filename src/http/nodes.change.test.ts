@@ -161,7 +161,7 @@ describe('T9: moving', () => {
       await patch(a, { metadata: { parent: gate } })
       await patch(b, { metadata: { parent: gate } })
       const replies = await Promise.all([patch(a, { metadata: { parent: b } }), patch(b, { metadata: { parent: a } })])
-      expect(replies.map((reply) => reply.status).sort()).toEqual([200, 409])
+      expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([200, 409]))
     }
     await kill(gate)
   })

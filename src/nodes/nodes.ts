@@ -1,5 +1,5 @@
 import type { Db, Pool } from '../db/index.ts'
-import type { EventHub, Millrace } from '../engine/index.ts'
+import type { Millrace } from '../engine/index.ts'
 import { type AddedNode, addNodes, type NewNode } from './add.ts'
 import { changeNode, type NodeChange } from './change.ts'
 import { killNodes, type StateOfNode } from './kill.ts'
@@ -46,8 +46,8 @@ export type Nodes = {
   close(): void
 }
 
-export function createNodes({ pool, millrace, hub }: { pool: Pool; millrace: Millrace; hub: EventHub }): Nodes {
-  const watch = new NodeWatch(hub)
+export function createNodes({ pool, millrace }: { pool: Pool; millrace: Millrace }): Nodes {
+  const watch = new NodeWatch(millrace)
   return {
     list: (options) => listNodes(pool, options),
     read: (id) => readNode(pool, id),

@@ -1,6 +1,6 @@
 // What came of a node, as data that the server writes. Derived from the outcome of its task: a success keeps it as the
 // output, a failure as the facts of its error.
-import { isEnded, type Metadata, type NodeType } from './node.ts'
+import type { Metadata, NodeType } from './node.ts'
 import type { NodeRow } from './tree.ts'
 
 /** What a performance leaves behind beside its output. */
@@ -23,8 +23,11 @@ export function hasOutput(row: NodeRow): boolean {
 }
 
 export function resultsOf(row: NodeRow, { state, runIf, parent }: Metadata): Results {
-  if (!isEnded(state)) return {}
   switch (state) {
+    case 'incipient':
+    case 'running':
+    case 'killing':
+      return {}
     case 'finished': {
       const { result = null } = (row.output ?? {}) as Results
       return { result }
@@ -35,7 +38,7 @@ export function resultsOf(row: NodeRow, { state, runIf, parent }: Metadata): Res
     }
     case 'killed':
       return { result: null, error: row.cause ?? 'killed' }
-    default: {
+    case 'skipped': {
       const waited = `it waits for the ${runIf === 'always' ? 'end' : runIf} of node ${parent}, which did not come`
       const isOfParent = row.cause === null || row.cause === 'a requirement can no longer be met'
       return { result: null, error: `skipped: ${isOfParent ? waited : row.cause}` }

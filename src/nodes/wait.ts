@@ -94,17 +94,8 @@ async function nextTouched(gathering: Gathering, open: ReadonlySet<NodeId>, pati
 }
 
 function hasBeen(row: NodeRow, state: NodeState | undefined): boolean {
-  if (isEnded(row.state as NodeState)) return true
-  switch (state) {
-    case 'incipient':
-      return true
-    case 'running':
-      return row.started_at !== null
-    case 'killing':
-      return row.was_stopped
-    default:
-      return false
-  }
+  if (isEnded(row.state as NodeState) || state === 'incipient') return true
+  return (state === 'running' && row.started_at !== null) || (state === 'killing' && row.was_stopped)
 }
 
 const toState = ({ id, state }: NodeRow): StateOfNode => ({ id, state: state as NodeState })

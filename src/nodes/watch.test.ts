@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database, type TestDatabase } from '../../test/database.ts'
 import { waitFor } from '../../test/processes.ts'
-import { connect, EventHub, type Millrace } from '../engine/index.ts'
+import { connect, type Millrace } from '../engine/index.ts'
 import { addNodes } from './add.ts'
 import { removeNode } from './remove.ts'
 import { waitForNew, waitForNodes } from './wait.ts'
@@ -9,18 +9,15 @@ import { NodeWatch } from './watch.ts'
 
 let db: TestDatabase
 let millrace: Millrace
-let hub: EventHub
 let watch: NodeWatch
 
 beforeAll(async () => {
   db = await database()
   millrace = await connect({ databaseUrl: db.databaseUrl })
-  hub = new EventHub(db.pool)
-  watch = new NodeWatch(hub)
+  watch = new NodeWatch(millrace)
 })
 afterAll(async () => {
   watch.close()
-  await hub.close()
   await millrace.close()
   await db[Symbol.asyncDispose]()
 })

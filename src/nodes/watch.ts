@@ -1,4 +1,4 @@
-import type { EventHub } from '../engine/index.ts'
+import type { Millrace } from '../engine/index.ts'
 import { type NodeId, SCOPE } from './node.ts'
 
 /** What happened to nodes since the last call. */
@@ -19,13 +19,13 @@ const LINGER_MS = 5_000
  * while somebody waits.
  */
 export class NodeWatch {
-  readonly #hub: EventHub
+  readonly #events: Pick<Millrace, 'subscribe'>
   readonly #hearers = new Set<Hear>()
   #subscribed: Promise<{ unsubscribe(): unknown }> | undefined
   #lingering: NodeJS.Timeout | undefined
 
-  constructor(hub: EventHub) {
-    this.#hub = hub
+  constructor(events: Pick<Millrace, 'subscribe'>) {
+    this.#events = events
   }
 
   /** How many wait just now. */
@@ -55,7 +55,7 @@ export class NodeWatch {
   }
 
   #subscribe(): Promise<{ unsubscribe(): unknown }> {
-    return this.#hub.subscribe({ filter: { scope: SCOPE } }, ({ events, isReset }) => {
+    return this.#events.subscribe({ filter: { scope: SCOPE } }, ({ events, isReset }) => {
       const happened = {
         nodes: new Set(events.flatMap(({ key }) => (key === null ? [] : [key]))),
         isAdded: events.some(({ name }) => name === 'created'),

@@ -23,7 +23,8 @@ export class Delivery {
     this.#onError = onError
   }
 
-  from(source: Source): void {
+  /** Of whom it asks to wait; undefined once that serves another. */
+  from(source: Source | undefined): void {
     this.#source = source
   }
 

@@ -59,7 +59,7 @@ export function encodeCommand(command: CheckedCommand, added: Readonly<Record<st
     ...Object.entries({ ...command.env, ...added }).flat(),
   ]
   const body = Buffer.concat(fields.flatMap((field) => withLength(Buffer.from(field))))
-  return Buffer.concat(withLength(body))
+  return Buffer.concat([Buffer.from('C'), ...withLength(body)])
 }
 
 export function encodeStop(graceMs: number): Buffer {

@@ -1,4 +1,4 @@
-export { createKeeperRunner as createProcessRunner } from './process.ts'
+export { createProcessRunner, type ProcessRunnerOptions } from './process.ts'
 export {
   type AdoptingRunner,
   type CommandLimits,

@@ -15,6 +15,9 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 // A keeper writes its runner and marker over the arguments it was started with, so that `ps` and a sweep see them.
 const ROOM = '.'.repeat(400)
 const HELLO_MS = 10_000
+// Kept for the next command, which saves a fork; more than that, and longer, they would only be in the way.
+const MOST_IDLE = 16
+const IDLE_MS = 10_000
 const ROUNDS = 3
 
 /** Perl or the system is not what the keeper needs. */
@@ -42,6 +45,7 @@ export class KeeperHost {
   readonly #perl: string
   readonly #secret = randomBytes(24).toString('hex')
   readonly #waiting = new Map<number, Waiting>()
+  readonly #idle = new Map<Keeper, () => void>()
   #folder: string | undefined
   #server: Promise<Server> | undefined
   #spawner: Promise<Spawner> | undefined
@@ -75,6 +79,12 @@ export class KeeperHost {
    * already has an id that is not waited for any more, and is turned away before it has a command.
    */
   async request(): Promise<Keeper> {
+    const idle = [...this.#idle].at(-1)
+    if (idle !== undefined) {
+      const [keeper, take] = idle
+      take()
+      return keeper
+    }
     for (let round = 1; ; round += 1) {
       const { child } = await this.open()
       const server = await this.#server
@@ -95,9 +105,33 @@ export class KeeperHost {
     }
   }
 
+  /** Takes back a keeper whose command is gone. */
+  release(keeper: Keeper): void {
+    const { socket } = keeper
+    if (socket.destroyed || this.#isClosed || this.#idle.size >= MOST_IDLE) return void socket.destroy()
+    const end = () => {
+      take()
+      socket.destroy()
+    }
+    const timer = setTimeout(end, IDLE_MS).unref()
+    const take = () => {
+      clearTimeout(timer)
+      for (const event of ['data', 'close', 'error']) socket.removeListener(event, end)
+      this.#idle.delete(keeper)
+      socket.ref()
+    }
+    for (const event of ['data', 'close', 'error']) socket.on(event, end)
+    socket.unref().resume()
+    this.#idle.set(keeper, take)
+  }
+
   /** Ends the spawner once its keepers are gone. Their connections are the callers' matter. */
   async close(): Promise<void> {
     this.#isClosed = true
+    for (const [keeper, take] of this.#idle) {
+      take()
+      keeper.socket.destroy()
+    }
     const spawner = await this.#spawner?.catch(() => undefined)
     spawner?.child.stdin?.end()
     const server = await this.#server?.catch(() => undefined)

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 # Runs commands for the process runner. One long-lived spawner reads requests on its stdin; for each it forks a keeper,
-# which connects to the server's socket, gets its command there, runs it, and stays until nothing of it is left.
+# which connects to the server's socket, gets a command there, runs it, stays with it until nothing of it is left, and
+# may then get another.
 #
 # Order. A write to stdout and a later one to stderr must be seen in that order, through two pipes. Each pipe is in
 # packet mode and has room for one packet, so that a second write to it waits until the first was read; epoll, edge
@@ -14,7 +15,7 @@
 # well: should a keeper be killed, what it kept becomes the spawner's, and is ended there.
 #
 # Frames to the server: a letter, the length, the payload. H: hello; O and E: bytes of stdout and stderr; F: the command
-# did not begin; X: it is gone. From the server: the command, once, and then S with milliseconds: stop it.
+# did not begin; X: it is gone. From the server: C with a command, S with milliseconds: stop it.
 use strict;
 use warnings;
 use Errno qw(EAGAIN EINTR);
@@ -32,8 +33,8 @@ use constant {
     AGAIN_MS    => 20,
 };
 
-# All but those that cannot be set.
-my @signals = grep { !/^(?:KILL|STOP|NUM\d+|RT\w+|IOT|CLD|POLL|UNUSED|ZERO)$/ } keys %SIG;
+# Ignored by spawner and keepers, because the server decides what becomes of commands; restored for the command.
+my @signals = qw(HUP INT TERM QUIT PIPE USR1 USR2);
 
 my ($secret, $path, $runner);    # of the server: what a keeper says and where, and whose they are
 my $groups;                      # folder for control groups, where they can be had
@@ -42,7 +43,7 @@ my %keepers;
 # ---- The spawner
 
 sub spawner {
-    @SIG{qw(HUP INT TERM QUIT PIPE USR1 USR2)} = ('IGNORE') x 7;
+    @SIG{@signals} = ('IGNORE') x @signals;
     chdir '/';
     close_on_exec();
     my $requests = '';
@@ -116,15 +117,20 @@ sub reap_keepers {
 
 # ---- A keeper
 
-my ($socket, $epoll, %pipes, $failure);
-my ($buffer, $sent, $last_frame, $is_blocked, $heard) = ('', 0, undef, 0, '');
-my @queue;                                                            # pipes with a packet, in order of its arrival
-my ($main, $status, $has_none, $is_drained) = (undef, undef, 0, 0);   # the command, how it ended, what there is of it
-my ($is_orphan, $is_stopping, $was_stopped, $grace_ms, $deadline) = (0, 0, 0, 10_000, undef);
-my @own_groups;
+my ($id, $socket, $children, $epoll);
+my ($buffer, $sent, $last_frame, $is_blocked) = ('', 0, undef, 0);    # to the server
+my ($heard, $is_orphan) = ('', 0);                                    # from it
+my $command;
+# Of the command: its pipes, those with a packet in the order of its arrival, and where it says why it did not begin;
+my (%pipes, @queue, $failure);
+# its process, how that ended, and whether anything is left to come;
+my ($main, $status, $has_none, $is_drained);
+# whether and until when it may stop by itself; its control groups.
+my ($is_stopping, $was_stopped, $deadline, @own_groups);
 
 sub keep {
-    my ($id) = @_;
+    ($id) = @_;
+    $0 = "millrace keeper $runner";
     close STDIN;
     close STDOUT;
     open STDIN, '<', '/dev/null';
@@ -133,23 +139,33 @@ sub keep {
     socket $socket, AF_UNIX, SOCK_STREAM, 0 or die;
     connect $socket, pack_sockaddr_un($path) or die;
     syswrite $socket, frame('H', "$secret $id") or die;
-    my $command = read_command() or POSIX::_exit(0);    # the server does not want it any more
-    $0 = "millrace keeper $runner $command->{marker}";
-    $grace_ms = $command->{grace_ms};
-    my $children = watch_children();
-    eval { start_command($command, $id); 1 } or refuse('keeper');
     nonblocking($socket);
+    $children = watch_children();
+    $epoll = open_epoll();
     watch($epoll, $socket,   0, EPOLL_IN);
     watch($epoll, $children, 3, EPOLL_IN);
-    look($children) until is_over();
-    rmdir $_ for @own_groups;
+    until ($is_orphan) {
+        look() until $command || $is_orphan;
+        run() if $command;
+    }
     POSIX::_exit(0);
 }
 
-sub read_command {
-    my $length = read_exactly(4) // return;
-    my $data = read_exactly(unpack 'N', $length) // return;
-    my ($marker, $cwd, $umask, $grace, @rest) = unpack '(N/a*)*', $data;
+sub run {
+    (%pipes, @queue) = ();
+    ($main, $status, $has_none, $is_drained) = (0, undef, 0, 0);
+    ($is_stopping, $was_stopped, $deadline) = (0, 0, undef);
+    $0 = "millrace keeper $runner $command->{marker}";
+    eval { start_command(); 1 } or refuse('keeper');
+    obey();
+    look() until is_over();
+    rmdir $_ for @own_groups;
+    $command = undef;
+    $0 = "millrace keeper $runner";
+}
+
+sub decode_command {
+    my ($marker, $cwd, $umask, $grace, @rest) = unpack '(N/a*)*', $_[0];
     my @limits = splice @rest, 0, 5;
     my $words = shift @rest;
     my @argv = splice @rest, 0, $words;
@@ -157,17 +173,6 @@ sub read_command {
         marker => $marker, cwd => $cwd, umask => $umask, grace_ms => $grace, limits => \@limits, argv => \@argv,
         env => {@rest},
     };
-}
-
-sub read_exactly {
-    my ($bytes) = @_;
-    my $data = '';
-    while (length $data < $bytes) {
-        my $read = sysread $socket, $data, $bytes - length $data, length $data;
-        next if !defined $read && $! == EINTR;
-        return unless $read;
-    }
-    return $data;
 }
 
 sub refuse {
@@ -184,8 +189,6 @@ sub make_slot {
 }
 
 sub start_command {
-    my ($command, $id) = @_;
-    $epoll = open_epoll();
     my @writes = (undef);
     for my $stream (1, 2) {
         ($pipes{$stream}, $writes[$stream]) = make_slot();
@@ -196,13 +199,13 @@ sub start_command {
     @own_groups = make_own_groups($groups, "millrace-$runner", $id, { memory => $memory, pids => $processes });
     $main = fork;
     if    (!defined $main) { refuse('fork') }
-    elsif ($main == 0)     { become_command($command, \@writes, $failure_write) }
+    elsif ($main == 0)     { become_command(\@writes, $failure_write) }
     close $_ for $failure_write, @writes[1, 2];
 }
 
 # In the child; returns never.
 sub become_command {
-    my ($command, $writes, $failure_write) = @_;
+    my ($writes, $failure_write) = @_;
     my $fail = sub { syswrite $failure_write, pack 'Na*', $! + 0, $_[0]; POSIX::_exit(127) };
     POSIX::setsid();
     join_group($_) for @own_groups;
@@ -226,11 +229,10 @@ sub become_command {
 # ---- Its loop
 
 sub look {
-    my ($children) = @_;
     my ($count, @events) = wait_for($epoll, how_long());
     while (my ($what, $from) = splice @events, 0, 2) {
         if    ($from == 0) { hear($what) }
-        elsif ($from == 3) { sysread $children, my $ignored, 4096; reap() }
+        elsif ($from == 3) { sysread $children, my $ignored, 4096; reap() if $command }
         else               { push @queue, [$from, $what & EPOLL_HUP] }
     }
     take(@{ shift @queue }) while @queue && has_room();
@@ -321,12 +323,26 @@ sub hear {
         watch($epoll, $socket, 0, EPOLL_IN, EPOLL_CHANGE);
     }
     return unless $what & ~EPOLL_OUT;
-    my $read = sysread $socket, $heard, 4096, length $heard;
+    my $read = sysread $socket, $heard, READ_BYTES, length $heard;
     return if !defined $read && ($! == EAGAIN || $! == EINTR);
     return lose_server() unless $read;
-    while ($heard =~ s/\AS(.{4})//s) {
+    obey();
+}
+
+# What was heard up to a command, which then begins; the rest is heard after that.
+sub obey {
+    while ($heard =~ /\A([CS])(.{4})/s) {
+        my ($type, $number) = ($1, unpack 'N', $2);
+        if ($type eq 'C') {
+            return if $command || length $heard < 5 + $number;
+            $command = decode_command(substr $heard, 5, $number);
+            substr($heard, 0, 5 + $number) = '';
+            return;
+        }
+        substr($heard, 0, 5) = '';
+        next unless $command;    # it ended while it was asked to
         $was_stopped = 1 unless defined $status;
-        stop(unpack 'N', $1);
+        stop($number);
     }
 }
 
@@ -334,7 +350,7 @@ sub lose_server {
     $is_orphan = 1;
     close $socket;
     forget_frames();
-    stop($grace_ms);
+    stop($command->{grace_ms}) if $command;
 }
 
 # ---- Ending
@@ -345,7 +361,8 @@ sub reap {
         $status = $? if $pid == $main;
     }
     $has_none = $pid < 0;
-    stop($grace_ms < LEFT_MS ? $grace_ms : LEFT_MS) if defined $status && !$has_none && !$is_stopping;
+    my $grace = $command->{grace_ms} < LEFT_MS ? $command->{grace_ms} : LEFT_MS;
+    stop($grace) if defined $status && !$has_none && !$is_stopping;
 }
 
 sub stop {

@@ -1,10 +1,9 @@
 import type { Socket } from 'node:net'
 import { type CheckedCommand, GRACE_MS } from './command.ts'
-import { after, deferred } from './deferred.ts'
-import { Delivery } from './delivery.ts'
 import { endingOf, spawnFailure } from './ending.ts'
-import { encodeCommand, encodeStop, type Frame, type FrameReader } from './frames.ts'
-import { type KeeperHost, KeeperNotForked } from './keeper-host.ts'
+import { encodeCommand, encodeStop, type Frame } from './frames.ts'
+import { type Keeper, type KeeperHost, KeeperNotForked } from './keeper-host.ts'
+import { type Asked, Life, toLost } from './life.ts'
 import type { Ending, RunnerIo, Running } from './runner.ts'
 import { killGroup, sweep } from './sweep.ts'
 
@@ -16,109 +15,102 @@ const AFTER_GRACE_MS = 1_000
 /** A command under a keeper. */
 export class KeptCommand implements Running {
   readonly marker: string
-  readonly ended: Promise<Ending>
   readonly #host: KeeperHost
   readonly #command: CheckedCommand
-  readonly #delivery: Delivery
-  readonly #ending = deferred<Ending>()
-  readonly #gone = deferred()
-  readonly #timers: (() => void)[] = []
+  readonly #life: Life
   #socket: Socket | undefined
-  #why: Extract<Ending, { type: 'timed_out' | 'stopped' }> | undefined
-  #isGone = false
-  #sinkError: unknown
+  #letGo = () => {}
 
   constructor(host: KeeperHost, command: CheckedCommand, io: RunnerIo) {
     this.#host = host
     this.#command = command
     this.marker = command.marker
-    this.ended = this.#ending.promise
-    this.#delivery = new Delivery(io.sink, (error) => {
-      this.#sinkError = { error }
-      void this.stop({ graceMs: 0 })
-    })
+    this.#life = new Life(io.sink, () => void this.stop({ graceMs: 0 }))
     void this.#begin()
+  }
+
+  get ended(): Promise<Ending> {
+    return this.#life.ended
   }
 
   stop({ graceMs = GRACE_MS } = {}): Promise<void> {
     this.#ask({ type: 'stopped' }, graceMs)
-    return this.#gone.promise
+    return this.#life.gone
   }
 
   async #begin(): Promise<void> {
     try {
-      const { id, socket, frames } = await this.#host.request()
-      // Asked to stop before it began: the keeper goes without having had a command.
-      if (this.#isGone) return void socket.destroy()
-      this.#listen(id, socket, frames)
+      const keeper = await this.#host.request()
+      if (this.#life.isGone) return this.#host.release(keeper) // asked to stop before it began
+      this.#listen(keeper)
       const added = { MILLRACE_MARKER: this.marker, MILLRACE_RUNNER: this.#host.runnerId }
-      socket.write(encodeCommand(this.#command, added))
-      const { timeoutMs } = this.#command
-      if (timeoutMs !== undefined) this.#timeOut(timeoutMs)
+      keeper.socket.write(encodeCommand(this.#command, added))
+      const { timeoutMs, graceMs } = this.#command
+      if (timeoutMs !== undefined)
+        this.#life.after(timeoutMs, () => this.#ask({ type: 'timed_out', afterMs: timeoutMs }, graceMs))
     } catch (error) {
-      const errno = error instanceof KeeperNotForked ? error.errno : 0
-      const failure = spawnFailure(this.#command, 'keeper', errno)
-      this.#finish(errno > 0 ? failure : { type: 'spawn_failed', reason: (error as Error).message })
+      if (error instanceof KeeperNotForked) this.#finish(spawnFailure(this.#command, 'fork', error.errno))
+      else this.#finish({ type: 'spawn_failed', reason: (error as Error).message })
     }
   }
 
-  #timeOut(timeoutMs: number): void {
-    const ask = () => this.#ask({ type: 'timed_out', afterMs: timeoutMs }, this.#command.graceMs)
-    this.#timers.push(after(timeoutMs, ask))
-  }
-
-  #listen(id: number, socket: Socket, frames: FrameReader): void {
-    this.#socket = socket
-    this.#delivery.from(socket)
-    socket.on('data', (chunk: Buffer) => {
+  #listen(keeper: Keeper): void {
+    const { socket, frames } = keeper
+    const hear = (chunk: Buffer) => {
       try {
         for (const frame of frames.read(chunk)) this.#hear(frame)
       } catch {
         socket.destroy()
       }
-    })
-    socket.on('error', () => {}) // `close` follows
-    socket.on('close', () => void this.#lose(id))
+    }
+    const lose = () => void this.#lose(keeper.id)
+    const ignore = () => {} // `close` follows
+    this.#socket = socket
+    this.#life.delivery.from(socket)
+    socket.on('data', hear).on('close', lose).on('error', ignore)
+    this.#letGo = () => {
+      socket.removeListener('data', hear).removeListener('close', lose).removeListener('error', ignore)
+      this.#life.delivery.from(undefined)
+      this.#host.release(keeper)
+    }
   }
 
   #hear(frame: Frame): void {
-    if (frame.type === 'output') this.#delivery.push(frame.stream, frame.bytes)
+    if (frame.type === 'output') this.#life.delivery.push(frame.stream, frame.bytes)
     else if (frame.type === 'F') {
       const stage = frame.payload.toString('latin1', 4)
       this.#finish(spawnFailure(this.#command, stage, frame.payload.readUInt32BE(0)))
     } else if (frame.type === 'X') {
       const wasStopped = frame.payload.readUInt8(4) === 1
       const ending = endingOf(frame.payload.readUInt32BE(0), frame.payload.readUInt8(5) > 0)
-      this.#finish(wasStopped ? (this.#why ?? ending) : ending)
+      this.#finish(wasStopped ? (this.#life.asked ?? ending) : ending)
     }
   }
 
-  #ask(why: Extract<Ending, { type: 'timed_out' | 'stopped' }>, graceMs: number): void {
-    if (this.#isGone) return
-    this.#why ??= why
-    if (this.#socket === undefined) return this.#finish(why)
+  #ask(asked: Asked, graceMs: number): void {
+    if (this.#life.isGone) return
+    this.#life.asked ??= asked
+    if (this.#socket === undefined) {
+      this.#finish(asked)
+      return
+    }
     this.#socket.write(encodeStop(graceMs))
-    this.#delivery.allow(LAST_BYTES)
-    this.#timers.push(after(graceMs + AFTER_GRACE_MS, () => this.#delivery.allow(Number.POSITIVE_INFINITY)))
+    this.#life.delivery.allow(LAST_BYTES)
+    this.#life.after(graceMs + AFTER_GRACE_MS, () => this.#life.delivery.allow(Number.POSITIVE_INFINITY))
   }
 
   /** The keeper went without saying how its command ended: it was killed. What it kept must not stay. */
   async #lose(id: number): Promise<void> {
-    if (this.#isGone) return
+    if (this.#life.isGone) return
     const group = await this.#host.groupOf(id)
     if (group !== undefined) killGroup(group)
-    await sweep({ marker: this.marker })
-    this.#finish(this.#why ?? { type: 'lost', reason: 'the process that watched the command was killed' })
+    const lost = new Error('the process that watched the command was killed')
+    const problem = await sweep({ marker: this.marker }).then(() => undefined, toLost)
+    this.#finish(problem ?? this.#life.asked ?? toLost(lost))
   }
 
   #finish(ending: Ending): void {
-    if (this.#isGone) return
-    this.#isGone = true
-    for (const takeBack of this.#timers) takeBack()
-    this.#gone.resolve()
-    void this.#delivery.empty().then(() => {
-      if (this.#sinkError === undefined) this.#ending.resolve(ending)
-      else this.#ending.reject((this.#sinkError as { error: unknown }).error)
-    })
+    if (!this.#life.isGone) this.#letGo()
+    this.#life.finish(ending)
   }
 }

@@ -25,17 +25,18 @@ function isThere(pid: number): boolean {
   }
 }
 
-export type Stat = { readonly parent: number; readonly start: string }
+export type Stat = { readonly parent: number; readonly session: number; readonly start: string }
 
 /** Undefined also for a process that has ended and is only not yet waited for. */
 export function readStat(pid: number): Stat | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The command's name stands in parentheses and may hold anything, so fields count from the last one.
-    const [state, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const threads = Number(fields[15])
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const [state, parent, , session] = fields
+    const threads = Number(fields[17])
     if ((state === 'Z' && threads <= 1) || state === 'X') return undefined // of a zombie other threads may go on
-    return { parent: Number(parent), start: fields[17] ?? '' }
+    return { parent: Number(parent), session: Number(session), start: fields[19] ?? '' }
   } catch {
     return undefined
   }

@@ -22,13 +22,15 @@ export class NotGone extends Error {
 
 /** Answers how many processes it ended. */
 export function sweep(which: Which): Promise<number> {
-  return endAll(({ marker }) => ('marker' in which ? marker === which.marker : marker.startsWith(which.prefix)))
+  return endAll(({ marker }) =>
+    'marker' in which ? marker === which.marker : marker !== '' && marker.startsWith(which.prefix),
+  )
 }
 
 /** The same for what servers that are dead have left; also removes their folders. */
 export async function sweepLeftovers(prefix: string): Promise<number> {
   removeFolders()
-  return endAll(({ marker, runnerId }) => marker.startsWith(prefix) && !isRunnerAlive(runnerId))
+  return endAll(({ marker, runnerId }) => marker !== '' && marker.startsWith(prefix) && !isRunnerAlive(runnerId))
 }
 
 export function killGroup(folder: string): void {
@@ -39,7 +41,12 @@ export function killGroup(folder: string): void {
   }
 }
 
-type Marked = { readonly marker: string; readonly runnerId: string }
+/** The same for a session, for a command that has one of its own and may have wiped its environment. */
+export function sweepSession(session: number, marker: string): Promise<number> {
+  return endAll((found) => found.marker === marker || found.session === session)
+}
+
+type Marked = { readonly marker: string; readonly runnerId: string; readonly session: number }
 
 async function endAll(isMeant: (marked: Marked) => boolean): Promise<number> {
   const ended = new Set<number>()
@@ -65,52 +72,53 @@ function freeze(isMeant: (marked: Marked) => boolean): number[] {
 }
 
 function find(isMeant: (marked: Marked) => boolean): number[] {
-  const parents = readParents()
+  const processes = readProcesses()
   const own = new Set<number>()
-  for (let pid: number | undefined = process.pid; pid !== undefined && !own.has(pid); pid = parents.get(pid))
+  for (let pid: number | undefined = process.pid; pid !== undefined && !own.has(pid); pid = processes.get(pid)?.parent)
     own.add(pid)
   const below = new Map<number, number[]>()
-  for (const [pid, parent] of parents) below.set(parent, [...(below.get(parent) ?? []), pid])
+  for (const [pid, { parent }] of processes) below.set(parent, [...(below.get(parent) ?? []), pid])
   const found = new Set<number>()
   const add = (pid: number) => {
     if (own.has(pid) || found.has(pid)) return
     found.add(pid)
     for (const child of below.get(pid) ?? []) add(child)
   }
-  for (const pid of parents.keys()) {
-    const marked = markOf(pid)
-    if (marked !== undefined && isMeant(marked)) add(pid)
-  }
+  for (const [pid, { session }] of processes) if (isMeant({ ...markOf(pid), session })) add(pid)
   return [...found]
 }
 
-function readParents(): Map<number, number> {
-  if (process.platform !== 'linux') return parentsByPs()
-  const parents = new Map<number, number>()
+type Process = { readonly parent: number; readonly session: number }
+
+function readProcesses(): Map<number, Process> {
+  if (process.platform !== 'linux') return processesByPs()
+  const processes = new Map<number, Process>()
   for (const name of readdirSync('/proc')) {
     const pid = Number(name)
     const stat = pid > 0 ? readStat(pid) : undefined
-    if (stat !== undefined) parents.set(pid, stat.parent)
+    if (stat !== undefined) processes.set(pid, stat)
   }
-  return parents
+  return processes
 }
 
-function parentsByPs(): Map<number, number> {
-  const lines = execFileSync('ps', ['-axo', 'pid=,ppid=,stat='], { encoding: 'utf8' }).trim().split('\n')
-  const fields = lines.map((line) => line.trim().split(/\s+/)).filter(([, , state = '']) => !state.startsWith('Z'))
-  return new Map(fields.map(([pid, parent]) => [Number(pid), Number(parent)]))
+function processesByPs(): Map<number, Process> {
+  const lines = execFileSync('ps', ['-axo', 'pid=,ppid=,pgid=,stat='], { encoding: 'utf8' }).trim().split('\n')
+  const fields = lines.map((line) => line.trim().split(/\s+/)).filter(([, , , state = '']) => !state.startsWith('Z'))
+  return new Map(
+    fields.map(([pid, parent, group]) => [Number(pid), { parent: Number(parent), session: Number(group) }]),
+  )
 }
 
-/** The marker that a process carries: in its environment, or, a keeper, in its name. */
-function markOf(pid: number): Marked | undefined {
+/** The marker that a process carries: in its environment, or, a keeper, in its name. Empty: none. */
+function markOf(pid: number): Omit<Marked, 'session'> {
   const environment = readVariables(pid)
   const marker = /(?:^|[\0\s])MILLRACE_MARKER=([^\0\s]+)/.exec(environment)?.[1]
   if (marker !== undefined) {
     const runnerId = /(?:^|[\0\s])MILLRACE_RUNNER=([^\0\s]+)/.exec(environment)?.[1] ?? ''
     return { marker, runnerId }
   }
-  const keeper = /^millrace keeper ([^\s\0]+) ([^\s\0]+)/.exec(readProc(pid, 'cmdline'))
-  return keeper ? { runnerId: keeper[1] ?? '', marker: keeper[2] ?? '' } : undefined
+  const [, runnerId = '', named = ''] = /^millrace keeper ([^\s\0]+) ([^\s\0]+)/.exec(readProc(pid, 'cmdline')) ?? []
+  return { runnerId, marker: named }
 }
 
 function readVariables(pid: number): string {

@@ -87,7 +87,7 @@ class Writer implements OutputWriter {
   }
 
   #take(stream: OutputStream, masked: Buffer): void {
-    if (this.#options.signal?.aborted) return
+    if (this.#error !== undefined || this.#options.signal?.aborted) return
     const passed = Math.min(this.#skip, masked.length)
     this.#skip -= passed
     const fresh = masked.subarray(passed)

@@ -6,6 +6,7 @@ import { type Command, commands, type Item, type Required, stories } from './com
 import { Engine, MAX_DEATHS, type Token } from './engine.ts'
 import { Model } from './model.ts'
 import { type Lease, Refused } from './model-task.ts'
+import { checkTold } from './told.ts'
 
 type Row = {
   id: string
@@ -70,6 +71,7 @@ class Comparison {
       task.endings.length > 0 ? [[this.#ids[i], task.endings]] : [],
     )
     expect(endings, 'endings in the history').toEqual(Object.fromEntries(expected))
+    await checkTold(this.#engine.pool)
   }
 
   #apply(command: Command): Promise<void> {
