@@ -18,6 +18,8 @@ millrace.effect_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.event_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.gate_id_seq integer from 1 by 1 in 1..2147483647 cache 1
 millrace.lane_id_seq integer from 1 by 1 in 1..2147483647 cache 1
+millrace.node_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.node_value bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.outbox_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.ready_order bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.task_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
@@ -195,6 +197,37 @@ millrace.live with (autovacuum_analyze_scale_factor=0, autovacuum_analyze_thresh
   CREATE INDEX live_ready ON millrace.live USING btree (lane, priority, ready_order) WHERE ((state = 'ready'::millrace.state) AND (gate IS NULL))
   CREATE UNIQUE INDEX live_pkey ON millrace.live USING btree (id)
 )
+millrace.node with (fillfactor=90) (
+  id bigint not null
+  parent bigint
+  task bigint not null
+  version integer not null default 1
+  begun_epoch integer
+  begun_at timestamp with time zone
+  created_at timestamp with time zone not null default clock_timestamp()
+  type text not null
+  run_if text
+  branch text
+  constraint node_pkey PRIMARY KEY (id)
+  constraint node_task_key UNIQUE (task)
+  constraint node_parent_fkey FOREIGN KEY (parent) REFERENCES millrace.node(id)
+  constraint node_begun CHECK (((begun_epoch IS NULL) = (begun_at IS NULL)))
+  constraint node_branch CHECK ((branch = ANY (ARRAY['then'::text, 'else'::text])))
+  constraint node_run_if CHECK ((run_if = ANY (ARRAY['success'::text, 'failure'::text, 'always'::text])))
+  constraint node_type CHECK ((type = ANY (ARRAY['command'::text, 'shell command'::text, 'condition'::text, 'if'::text, 'sleep'::text])))
+  CREATE INDEX node_parent ON millrace.node USING btree (parent, id)
+  CREATE UNIQUE INDEX node_pkey ON millrace.node USING btree (id)
+  CREATE UNIQUE INDEX node_task_key ON millrace.node USING btree (task)
+)
+millrace.node_data (
+  node bigint not null
+  version bigint not null default nextval('millrace.node_value'::regclass)
+  key text not null
+  value jsonb not null
+  constraint node_data_pkey PRIMARY KEY (node, key)
+  constraint node_data_node_fkey FOREIGN KEY (node) REFERENCES millrace.node(id) ON DELETE CASCADE
+  CREATE UNIQUE INDEX node_data_pkey ON millrace.node_data USING btree (node, key)
+)
 millrace.outbox with (toast_tuple_target=8160) (
   id bigint not null identity always
   xid xid8 not null default pg_current_xact_id()
@@ -227,6 +260,22 @@ millrace.outbox_page (
   numbers bigint[] not null
   constraint outbox_page_pkey PRIMARY KEY (first)
   CREATE UNIQUE INDEX outbox_page_pkey ON millrace.outbox_page USING btree (first)
+)
+millrace.output (
+  task bigint not null
+  attempt integer not null
+  start bigint not null
+  stdout_start bigint not null
+  stderr_start bigint not null
+  stdout_length integer not null
+  stderr_length integer not null
+  at timestamp with time zone not null default clock_timestamp()
+  runs integer[]
+  bytes bytea not null
+  constraint output_pkey PRIMARY KEY (task, attempt, start)
+  CREATE INDEX output_stderr ON millrace.output USING btree (task, attempt, stderr_start) WHERE (stderr_length > 0)
+  CREATE INDEX output_stdout ON millrace.output USING btree (task, attempt, stdout_start) WHERE (stdout_length > 0)
+  CREATE UNIQUE INDEX output_pkey ON millrace.output USING btree (task, attempt, start)
 )
 millrace.schema_version (
   version integer not null
@@ -391,6 +440,25 @@ millrace.history (
   epoch integer,
   error jsonb
 )
+millrace.node_now (
+  id bigint,
+  parent bigint,
+  task bigint,
+  version integer,
+  type text,
+  run_if text,
+  branch text,
+  created_at timestamp with time zone,
+  begun_epoch integer,
+  state text,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  was_stopped boolean,
+  output jsonb,
+  error jsonb,
+  cause text,
+  actor text
+)
 
 -- functions
 
@@ -419,7 +487,7 @@ millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
 millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 0bb00f888713
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
-millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 481c9b76b510
+millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 5520bd2a020a
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.pump() returns integer plpgsql 8fab199c77e1
 millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql e1b103136ec2
@@ -434,6 +502,7 @@ millrace.require(p_dependent bigint, p_prerequisites bigint[], p_conditions text
 millrace.rerun_dependents(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 47f28c52497a
 millrace.restart_outbox(p_page millrace.outbox_page) returns bigint plpgsql 869f31cc1c00
 millrace.retry(p_ids bigint[], p_name text, p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan b2aaa12666ba
+millrace.rewire(p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 3b46ee20d6de
 millrace.sequence_outbox() returns bigint plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan c4903a548a5a
 millrace.set_idle(p_holder integer, p_lanes integer[], p_is_idle boolean) returns void plpgsql b12e0b4f5b2b
 millrace.settle(p_ids bigint[], p_state millrace.state) returns bigint[] plpgsql 461901089e53
