@@ -12,3 +12,6 @@ export function aDuration(text: string): number {
   if (ms === undefined) throw new InvalidArgumentError('expected a duration such as 90s, 10m or 2h, 24 days at most')
   return ms
 }
+
+/** For an option that may be given several times. */
+export const collect = (text: string, before: readonly string[]): string[] => [...before, text]

@@ -2,7 +2,7 @@ import type { CommandFile } from '../command.ts'
 import { Option } from '../commander.ts'
 import type { Context, Server } from '../context.ts'
 import { positiveInteger } from '../numbers.ts'
-import { openAgain } from '../open-again.ts'
+import { openAgain, StreamEnded } from '../open-again.ts'
 import { ID, refOf } from '../task.ts'
 
 type Options = { readonly follow?: boolean; readonly attempt?: number; readonly stream: 'mixed' | 'stdout' | 'stderr' }
@@ -65,16 +65,30 @@ async function print(
 }
 
 /** A connection that breaks is made again where it broke off: no byte is lost or printed twice. */
-async function follow(context: Context, server: Server, { id, ...query }: Asked, write: Write): Promise<void> {
+async function follow(context: Context, server: Server, { id, ...given }: Asked, write: Write): Promise<void> {
   const { client, routes } = server
   let start = 0
-  await openAgain(context, async (signal, onOpen) => {
-    const asked = { params: { id }, query: { ...query, start, follow: '1' as const } }
-    const answer = await client.open(routes.tasks.log, asked, { signal })
-    onOpen()
+  // The last attempt may be another one by the time that the connection is made again.
+  let { attempt } = given
+  const queryFrom = () => ({ ...given, start, ...(attempt === undefined ? {} : { attempt }) })
+  const pass = async (answer: Response) => {
     for await (const bytes of answer.body ?? []) {
       start += bytes.length
       await write(bytes)
     }
+  }
+  await openAgain(context, async (signal, onOpen) => {
+    const query = { ...queryFrom(), follow: '1' as const }
+    const answer = await client.open(routes.tasks.log, { params: { id }, query }, { signal })
+    onOpen()
+    attempt = Number(answer.headers.get('x-attempt')) || undefined
+    await pass(answer)
+    // It ended without ever having begun.
+    if (attempt === undefined) return
+    // A server that stops ends the stream as one that has sent everything does.
+    const rest = await client.open(routes.tasks.log, { params: { id }, query: queryFrom() }, { signal })
+    const isComplete = rest.headers.get('x-complete') === 'true'
+    await pass(rest)
+    if (!isComplete) throw new StreamEnded('the server ended the stream')
   })
 }

@@ -22,7 +22,7 @@ function describeTask(task: Task, { style }: Output): string[] {
   const pairs: [string, string | null][] = [
     ['kind', task.kind ?? '(milestone)'],
     ['queue', task.queue],
-    ['why', task.why],
+    ['why', task.why === task.state ? null : task.why],
     ['created', `${ago(task.created_at)}${task.created_by === null ? '' : ` by ${task.created_by}`}`],
     ['added by', task.creator === null ? null : `task ${task.creator}`],
     ['not before', task.not_before],
