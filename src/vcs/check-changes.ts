@@ -1,37 +1,41 @@
 import { writeFile } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { InvalidChange } from './errors.ts'
-import { below, type RepositoryType, writablePath } from './location.ts'
+import { type RepositoryType, writablePath } from './location.ts'
 import type { FileChange } from './repository.ts'
 
 /**
  * The changes with their paths in one form. Refuses what contradicts itself: a path twice, a file that is also a folder.
- * What is deleted with its folder is not deleted again.
+ * A path may be deleted and put, as when a folder becomes a file. What is deleted with its folder is not deleted again.
  */
 export function checkChanges(type: RepositoryType, given: readonly FileChange[]): FileChange[] {
   if (given.length === 0) throw new InvalidChange('there is nothing to commit')
   const changes = given.map((change) => ({ ...change, path: writablePath(type, change.path) }))
   const seen = new Set<string>()
-  for (const { path } of changes) {
-    if (seen.has(path)) throw new InvalidChange(`${path} is changed twice`)
-    seen.add(path)
+  for (const { type, path } of changes) {
+    const what = type === 'delete' ? `delete ${path}` : path
+    if (seen.has(what)) throw new InvalidChange(`${path} is changed twice`)
+    seen.add(what)
   }
   const puts = new Set(changes.filter((change) => change.type === 'put').map(({ path }) => path))
   const deletes = new Set(changes.filter((change) => change.type === 'delete').map(({ path }) => path))
   for (const change of changes) {
-    const file = change.type === 'delete' ? undefined : [...above(change.path)].find((folder) => puts.has(folder))
+    const file = change.type === 'delete' ? undefined : foldersAbove(change.path).find((folder) => puts.has(folder))
     if (file !== undefined) throw new InvalidChange(`${file} is put as a file and used as a folder`)
     if (change.type === 'put' && 'file' in change.content && !isAbsolute(change.content.file)) {
       throw new InvalidChange(`${change.content.file} is no absolute path`)
     }
   }
   const isCovered = ({ type, path }: FileChange) =>
-    type === 'delete' && [...above(path)].some((folder) => deletes.has(folder) && below(folder, path) !== undefined)
+    type === 'delete' && foldersAbove(path).some((one) => deletes.has(one))
   return changes.filter((change) => !isCovered(change))
 }
 
-function* above(path: string): Generator<string> {
-  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) yield path.slice(0, at)
+/** The folders in which a path lies, from the top. */
+export function foldersAbove(path: string): string[] {
+  const folders: string[] = []
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) folders.push(path.slice(0, at))
+  return folders
 }
 
 /** The file with the content: the caller's own, or `file`, in which it is written. */

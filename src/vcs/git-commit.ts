@@ -4,12 +4,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryFolder } from './cache.ts'
-import { checkChanges, contentFile } from './check-changes.ts'
+import { checkChanges, contentFile, foldersAbove } from './check-changes.ts'
 import { InvalidChange, OutOfDate, PathNotFound } from './errors.ts'
 import { readFields, runGit, streamGit } from './git-tool.ts'
 import { readTree, treeish } from './git-tree.ts'
 import { baselineOf, slotEnvironment } from './git-workspace.ts'
-import { below, joinPath } from './location.ts'
+import { joinPath } from './location.ts'
 import { checkMarker, readPerson, withTrailer } from './message.ts'
 import { type ChangesOptions, type CommitOptions, collect, type FileChange, type Revision } from './repository.ts'
 import { nameOf, type Session } from './session.ts'
@@ -99,26 +99,30 @@ async function planEdits(session: Session, { changes, blobs, base }: Plan): Prom
     treeish(base),
     changes.map(({ path }) => path),
   )
+  const inside = new Map<string, string[]>()
+  for (const path of there.keys()) {
+    for (const folder of foldersAbove(path)) {
+      const paths = inside.get(folder)
+      if (paths) paths.push(path)
+      else inside.set(folder, [path])
+    }
+  }
   const edits = new Map<string, Edit>()
   for (const { type, path } of changes) {
     if (type !== 'delete') continue
-    const gone = [...there].filter(([one]) => below(path, one) !== undefined)
+    const gone = there.has(path) ? [path] : (inside.get(path) ?? [])
     if (gone.length === 0) throw new PathNotFound(`${path} is to be deleted, but does not exist`)
-    for (const [one, before] of gone) edits.set(one, { path: one, before, after: undefined })
+    for (const one of gone) edits.set(one, { path: one, before: there.get(one), after: undefined })
   }
-  const isGone = (path: string) => edits.get(path)?.after === undefined && edits.has(path)
   for (const change of changes) {
-    if (change.type === 'delete') continue
-    const inside = [...there.keys()].find((one) => one !== change.path && below(change.path, one) !== undefined)
-    if (change.type === 'mkdir') {
-      if (there.has(change.path) && !isGone(change.path))
-        throw new InvalidChange(`${change.path} is a file, not a folder`)
-      continue
-    }
-    if (inside !== undefined && !isGone(inside)) throw new InvalidChange(`${change.path} is a folder, not a file`)
-    const before = there.get(change.path)
+    const { type, path } = change
+    const isFile = there.has(path) && !edits.has(path)
+    if (type === 'mkdir' && isFile) throw new InvalidChange(`${path} is a file, not a folder`)
+    if (type !== 'put') continue
+    if (inside.get(path)?.some((one) => !edits.has(one))) throw new InvalidChange(`${path} is a folder, not a file`)
+    const before = there.get(path)
     const mode = modeFor(change.isExecutable, before)
-    edits.set(change.path, { path: change.path, before, after: { mode, id: blobs.get(change.path) ?? '' } })
+    edits.set(path, { path, before, after: { mode, id: blobs.get(path) ?? '' } })
   }
   await checkFolders(session, treeish(base), [...edits.values()])
   return [...edits.values()]
@@ -152,11 +156,6 @@ async function checkFolders(session: Session, tree: string, edits: readonly Edit
       }
     }
   }
-}
-
-function foldersAbove(path: string): string[] {
-  const parts = path.split('/')
-  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('/'))
 }
 
 type Push = CommitOptions & { prepare(tip: Revision): Promise<Edit[]> }

@@ -191,10 +191,21 @@ function translate(session: Session, error: unknown): unknown {
   const said = error.stderr
   for (const [words, Class, message] of RULES) {
     if (!words.test(said)) continue
-    const detail = firstLine(said.split('\n').find((line) => words.test(line)) ?? said)
+    const hook = Class === CommitRefused ? whatServerSaid(said) : ''
+    const detail = hook || firstLine(said.split('\n').find((line) => words.test(line)) ?? said)
     return new Class(`${nameOf(session)}: ${message}`, { detail, cause: error, ...remedyFor(words) })
   }
   return error
+}
+
+/** What a hook at the other end wrote; git puts `remote: ` before each line. */
+function whatServerSaid(stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.startsWith('remote: '))
+  return lines
+    .map((line) => line.slice('remote: '.length).trim())
+    .join('\n')
+    .trim()
+    .slice(0, 500)
 }
 
 function remedyFor(words: RegExp): { remedy?: string } {

@@ -1,166 +1,151 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import type { Ground } from '../../test/repositories/ground.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { folder, type Ground, type Plain } from '../../test/repositories/ground.ts'
 import { marked, opened, paths, put, text, write } from '../../test/repositories/kit.ts'
-import { collect, type Repository } from './index.ts'
+import { collect, openRepository, type Repository } from './index.ts'
+
+const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, i) => i)
+
+/** Six revisions for tests that only read. */
+async function makeHistory(plain: Plain): Promise<void> {
+  await plain.commit((folder) => write(join(folder, 'a')), 'first\n\nwith a body: ü', 'alice')
+  await plain.commit(async (folder) => {
+    await write(join(folder, 'a'), 'changed\n')
+    await write(join(folder, 'b'))
+  }, 'second')
+  await plain.commit((folder) => rm(join(folder, 'a')), 'third')
+  await plain.commit(async (folder) => {
+    await write(join(folder, 'bytes'), EVERY_BYTE)
+    await write(join(folder, 'deep/er/file'), '12345')
+    await write(join(folder, '_workflows'))
+    await write(join(folder, 'same/same'))
+    for (const name of ['changed', 'gone', 'kept', 'back']) await write(join(folder, name))
+  }, 'fourth')
+  await plain.commit(async (folder) => {
+    await write(join(folder, 'bytes'), 'other')
+    for (const name of ['changed', 'back']) await write(join(folder, name), 'new\n')
+    await rm(join(folder, 'gone'))
+  }, 'fifth')
+  await plain.commit(async (folder) => {
+    await rm(join(folder, 'bytes'))
+    await write(join(folder, 'back'))
+    await write(join(folder, 'more/file'))
+  }, 'sixth')
+}
 
 export function readingTests(ground: () => Ground): void {
+  describe('a history', () => {
+    let repository: Repository
+    let place: Awaited<ReturnType<typeof folder>>
+    const at = async (number: number) => repository.revision(number)
+    beforeAll(async () => {
+      place = await folder()
+      const plain = await ground().create()
+      await makeHistory(plain)
+      repository = openRepository({ ...plain.options, cacheDir: place.path })
+    })
+    afterAll(() => place[Symbol.asyncDispose]())
+
+    test('counts from 1 and tells who did what, when and why', async () => {
+      const log = await collect(repository.log())
+      const messages = ['first\n\nwith a body: ü', 'second', 'third', 'fourth', 'fifth', 'sixth']
+      expect(log.map(({ number, message }) => [number, message])).toEqual(messages.map((text, i) => [i + 1, text]))
+      expect(log[0]?.author).toBe('alice')
+      expect(Math.abs((log[0]?.date?.getTime() ?? 0) - Date.now())).toBeLessThan(600_000)
+      const changes = log
+        .slice(0, 3)
+        .map(({ changes }) => changes.map(({ path, action, kind }) => [action, path, kind]))
+      expect(changes).toEqual([
+        [['A', 'a', 'file']],
+        [
+          ['M', 'a', 'file'],
+          ['A', 'b', 'file'],
+        ],
+        [['D', 'a', 'file']],
+      ])
+      expect(await repository.youngest()).toEqual({ number: 6, id: log[5]?.id })
+      expect(await at(2)).toEqual({ number: 2, id: log[1]?.id })
+      await expect(at(7)).rejects.toMatchObject({ code: 'revision_not_found' })
+    })
+
+    test('is read on from where one was, as far as one wants', async () => {
+      const numbers = async (range: Parameters<Repository['log']>[0]) =>
+        (await collect(repository.log(range))).map(({ number }) => number)
+      const [second, third] = [await at(2), await at(3)]
+      expect(await numbers({ after: second })).toEqual([3, 4, 5, 6])
+      expect(await numbers({ after: second, to: await at(4) })).toEqual([3, 4])
+      expect(await numbers({ limit: 2 })).toEqual([1, 2])
+      expect(await numbers({ after: second, limit: 1 })).toEqual([3])
+      expect(await numbers({ after: await at(6) })).toEqual([])
+      expect(await numbers({ after: third, to: second })).toEqual([])
+      const [bare] = await collect(repository.log({ limit: 1, withChanges: false }))
+      expect(bare).toMatchObject({ number: 1, changes: [] })
+    })
+
+    test('says that changes were left out when a revision has more than are wanted', async () => {
+      const [entry] = await collect(repository.log({ after: await at(3), limit: 1, maxChanges: 3 }))
+      expect(entry?.changes).toHaveLength(3)
+      expect(entry?.isCut).toBe(true)
+    })
+
+    test('lists a folder with kinds and sizes, with all below it on request', async () => {
+      const revision = await at(4)
+      expect(await paths(repository.list('deep', revision))).toEqual(['deep/er'])
+      const all = await collect(repository.list('deep', revision, { recursive: true }))
+      expect(all.find(({ kind }) => kind === 'file')).toMatchObject({ path: 'deep/er/file', size: 5 })
+      expect(all.map(({ path, kind }) => `${path} ${kind}`).sort()).toEqual(['deep/er folder', 'deep/er/file file'])
+      expect(await paths(repository.list('', await at(3)))).toEqual(['b'])
+      expect(await repository.stat('deep/er', revision)).toMatchObject({ path: 'deep/er', kind: 'folder' })
+      expect(await repository.stat('bytes', revision)).toMatchObject({ path: 'bytes', kind: 'file', size: 256 })
+      expect(await repository.stat('', revision)).toMatchObject({ path: '', kind: 'folder' })
+      expect(await repository.stat('nowhere', revision)).toBeUndefined()
+    })
+
+    test('holds nothing in a folder that is missing or is a file', async () => {
+      const revision = await at(4)
+      expect(await collect(repository.list('nowhere', revision))).toEqual([])
+      expect(await collect(repository.list('nowhere/below', revision, { recursive: true }))).toEqual([])
+      expect(await collect(repository.list('_workflows', revision))).toEqual([])
+      expect(await paths(repository.list('same', revision))).toEqual(['same/same'])
+    })
+
+    test('gives a file byte by byte, as it was at the revision', async () => {
+      const revision = await at(4)
+      expect(new Uint8Array(await repository.read('bytes', revision))).toEqual(EVERY_BYTE)
+      expect(await text(repository, 'bytes', await at(5))).toBe('other')
+      const missing = { code: 'path_not_found', isRetryable: false }
+      await expect(repository.read('bytes', await at(6))).rejects.toMatchObject(missing)
+      for (const path of ['bytes/below', 'deep', '', '../bytes', 'deep/./er/file']) {
+        await expect(repository.read(path, revision), path).rejects.toMatchObject(missing)
+      }
+      await expect(repository.read('bytes', revision, { maxBytes: 255 })).rejects.toMatchObject({
+        code: 'file_too_large',
+      })
+      expect(await repository.read('bytes', revision, { maxBytes: 256 })).toHaveLength(256)
+    })
+
+    test('names each path once in the difference of two revisions', async () => {
+      const changes = (await collect(repository.diff(await at(4), await at(6)))).filter(({ kind }) => kind === 'file')
+      const lines = changes.map(({ path, action }) => `${action} ${path}`).sort()
+      expect(lines).toEqual(['A more/file', 'D bytes', 'D gone', 'M changed'])
+      expect(await collect(repository.diff(await at(4), await at(4)))).toEqual([])
+      expect(await paths(repository.diff(await at(0), await at(1)))).toEqual(['a'])
+      expect(await paths(repository.diff(await at(3), await at(0)))).toEqual(['b'])
+    })
+  })
+
   test('an empty repository is at revision 0, which holds nothing', async () => {
-    const repository = await opened(await ground().create())
+    const plain = await ground().create()
+    const repository = await opened(plain)
     const nothing = await repository.youngest()
     expect(nothing.number).toBe(0)
     expect(await collect(repository.log())).toEqual([])
     expect(await collect(repository.list('', nothing))).toEqual([])
     expect(await repository.stat('a', nothing)).toBeUndefined()
     await expect(repository.revision(1)).rejects.toMatchObject({ code: 'revision_not_found' })
-  })
-
-  test('revisions count from 1 and tell who did what, when and why', async () => {
-    const plain = await ground().create()
-    const before = Date.now() - 5_000
-    await plain.commit((folder) => write(join(folder, 'a')), 'first\n\nwith a body: ü', 'alice')
-    await plain.commit(async (folder) => {
-      await write(join(folder, 'a'), 'changed\n')
-      await write(join(folder, 'b'))
-    }, 'second')
-    await plain.commit((folder) => rm(join(folder, 'a')), 'third')
-    const repository = await opened(plain)
-    const log = await collect(repository.log())
-    expect(log.map(({ number, message }) => [number, message])).toEqual([
-      [1, 'first\n\nwith a body: ü'],
-      [2, 'second'],
-      [3, 'third'],
-    ])
-    expect(log[0]?.author).toBe('alice')
-    expect(log[0]?.date?.getTime()).toBeGreaterThan(before)
-    const file = { kind: 'file' }
-    expect(log.map(({ changes }) => changes)).toEqual([
-      [{ path: 'a', action: 'A', ...file }],
-      [
-        { path: 'a', action: 'M', ...file },
-        { path: 'b', action: 'A', ...file },
-      ],
-      [{ path: 'a', action: 'D', ...file }],
-    ])
-    expect(await repository.youngest()).toEqual({ number: 3, id: log[2]?.id })
-    expect(await repository.revision(2)).toEqual({ number: 2, id: log[1]?.id })
-    await expect(repository.revision(4)).rejects.toMatchObject({ code: 'revision_not_found' })
-  })
-
-  test('a log goes on from where it was, as far as it is asked to', async () => {
-    const plain = await ground().create()
-    for (const name of ['a', 'b', 'c', 'd']) await plain.commit((folder) => write(join(folder, name)), name)
-    const repository = await opened(plain)
-    const [first, second, third, fourth] = await collect(repository.log())
-    if (!first || !second || !third || !fourth) throw new Error('revisions are missing')
-    const numbers = async (range: Parameters<Repository['log']>[0]) =>
-      (await collect(repository.log(range))).map(({ number }) => number)
-    expect(await numbers({ after: first })).toEqual([2, 3, 4])
-    expect(await numbers({ after: first, to: third })).toEqual([2, 3])
-    expect(await numbers({ limit: 2 })).toEqual([1, 2])
-    expect(await numbers({ after: second, limit: 1 })).toEqual([3])
-    expect(await numbers({ after: fourth })).toEqual([])
-    expect(await numbers({ after: third, to: second })).toEqual([])
-    const [bare] = await collect(repository.log({ limit: 1, withChanges: false }))
-    expect(bare).toMatchObject({ number: 1, message: 'a', changes: [] })
-    await plain.commit((folder) => write(join(folder, 'e')), 'e')
-    expect(await numbers({ after: fourth })).toEqual([5])
-  })
-
-  test('a revision with more changes than are wanted says that some were left out', async () => {
-    const plain = await ground().create()
-    await plain.commit(async (folder) => {
-      for (let i = 0; i < 5; i++) await write(join(folder, `f${i}`))
-    }, 'many')
-    const [entry] = await collect((await opened(plain)).log({ maxChanges: 3 }))
-    expect(entry?.changes).toHaveLength(3)
-    expect(entry?.isCut).toBe(true)
-  })
-
-  test('a folder is listed with kinds and sizes, with all below it on request', async () => {
-    const plain = await ground().create()
-    await plain.commit(async (folder) => {
-      await write(join(folder, 'top'), '12345')
-      await write(join(folder, 'deep/er/file'), '1')
-    }, 'files')
-    const repository = await opened(plain)
-    const revision = await repository.youngest()
-    expect(await paths(repository.list('', revision))).toEqual(['deep', 'top'])
-    expect(await paths(repository.list('deep', revision))).toEqual(['deep/er'])
-    const all = await collect(repository.list('', revision, { recursive: true }))
-    expect(all.find(({ path }) => path === 'top')).toMatchObject({ kind: 'file', size: 5 })
-    expect(all.map(({ path, kind }) => `${path} ${kind}`).sort()).toEqual([
-      'deep folder',
-      'deep/er folder',
-      'deep/er/file file',
-      'top file',
-    ])
-    expect(await repository.stat('deep/er', revision)).toMatchObject({ path: 'deep/er', kind: 'folder' })
-    expect(await repository.stat('top', revision)).toMatchObject({ path: 'top', kind: 'file', size: 5 })
-    expect(await repository.stat('', revision)).toMatchObject({ path: '', kind: 'folder' })
-  })
-
-  test('a folder that is missing, or is a file, holds nothing', async () => {
-    const plain = await ground().create()
-    await plain.commit(async (folder) => {
-      await write(join(folder, '_workflows'))
-      await write(join(folder, 'same/same'))
-    }, 'files')
-    const repository = await opened(plain)
-    const revision = await repository.youngest()
-    expect(await collect(repository.list('nowhere', revision))).toEqual([])
-    expect(await collect(repository.list('nowhere/below', revision, { recursive: true }))).toEqual([])
-    expect(await collect(repository.list('_workflows', revision))).toEqual([])
-    expect(await paths(repository.list('same', revision))).toEqual(['same/same'])
-    expect(await repository.stat('nowhere', revision)).toBeUndefined()
-  })
-
-  test('a file is read byte by byte, as it was at the revision', async () => {
-    const plain = await ground().create()
-    const every = Uint8Array.from({ length: 256 }, (_, i) => i)
-    await plain.commit((folder) => write(join(folder, 'bytes'), every), 'bytes')
-    await plain.commit((folder) => write(join(folder, 'bytes'), 'other'), 'other')
-    await plain.commit((folder) => rm(join(folder, 'bytes')), 'gone')
-    const repository = await opened(plain)
-    const [first, second, third] = await collect(repository.log())
-    if (!first || !second || !third) throw new Error('revisions are missing')
-    expect(new Uint8Array(await repository.read('bytes', first))).toEqual(every)
-    expect(await text(repository, 'bytes', second)).toBe('other')
-    await expect(repository.read('bytes', third)).rejects.toMatchObject({ code: 'path_not_found', isRetryable: false })
-    await expect(repository.read('bytes/below', first)).rejects.toMatchObject({ code: 'path_not_found' })
-    await expect(repository.read('bytes', first, { maxBytes: 255 })).rejects.toMatchObject({ code: 'file_too_large' })
-    expect(await repository.read('bytes', first, { maxBytes: 256 })).toHaveLength(256)
-    await expect(repository.read('', first)).rejects.toMatchObject({ code: 'path_not_found' })
-    await expect(repository.read('../bytes', first)).rejects.toMatchObject({ code: 'path_not_found' })
-  })
-
-  test('the difference of two revisions names each path once', async () => {
-    const plain = await ground().create()
-    await plain.commit(async (folder) => {
-      for (const name of ['changed', 'gone', 'kept', 'back']) await write(join(folder, name))
-    }, 'one')
-    await plain.commit(async (folder) => {
-      await write(join(folder, 'changed'), 'new\n')
-      await write(join(folder, 'back'), 'new\n')
-      await rm(join(folder, 'gone'))
-    }, 'two')
-    await plain.commit(async (folder) => {
-      await write(join(folder, 'back'))
-      await write(join(folder, 'more/file'))
-    }, 'three')
-    const repository = await opened(plain)
-    const [from, , to] = await collect(repository.log())
-    if (!from || !to) throw new Error('revisions are missing')
-    const changes = (await collect(repository.diff(from, to))).filter(({ kind }) => kind === 'file')
-    expect(changes.map(({ path, action }) => `${action} ${path}`).sort()).toEqual([
-      'A more/file',
-      'D gone',
-      'M changed',
-    ])
-    expect(await collect(repository.diff(from, from))).toEqual([])
-    const nothing = await repository.revision(0)
-    expect(await paths(repository.diff(nothing, from))).toEqual(['back', 'changed', 'gone', 'kept'])
+    await plain.commit((folder) => write(join(folder, 'a')), 'one')
+    expect((await collect(repository.log({ after: nothing }))).map(({ number }) => number)).toEqual([1])
   })
 
   test('opened at a folder, a repository is that folder, with the revisions of all', async () => {

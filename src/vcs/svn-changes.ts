@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryFolder } from './cache.ts'
-import { checkChanges, contentFile } from './check-changes.ts'
+import { checkChanges, contentFile, foldersAbove } from './check-changes.ts'
 import { InvalidChange, PathNotFound, ToolFailed } from './errors.ts'
 import { below, decodePath, encodePath } from './location.ts'
 import type { ChangesOptions, EntryKind, FileChange, Revision } from './repository.ts'
@@ -61,11 +61,6 @@ async function readKinds(
   return kinds
 }
 
-function foldersAbove(path: string): string[] {
-  const parts = path.split('/')
-  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('/'))
-}
-
 type Plan = {
   readonly changes: readonly FileChange[]
   readonly kinds: Kinds
@@ -75,8 +70,8 @@ type Plan = {
 
 /** Deletes first, then folders from above to below, then files: so each finds its place as it needs it. */
 async function writeActions({ changes, kinds, base, folder }: Plan): Promise<string[]> {
-  const deleted = changes.filter(({ type }) => type === 'delete').map(({ path }) => path)
-  const isGone = (path: string) => deleted.some((one) => below(one, path) !== undefined)
+  const deleted = new Set(changes.filter(({ type }) => type === 'delete').map(({ path }) => path))
+  const isGone = (path: string) => deleted.has(path) || foldersAbove(path).some((folder) => deleted.has(folder))
   const kindNow = (path: string) => (isGone(path) ? undefined : kinds.get(path))
   const url = (path: string) => `${base}/${encodePath(path)}`
   const actions: string[] = []

@@ -139,8 +139,10 @@ export async function committing<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The line that says why: of "unable to connect" and the lines below it, the last one. */
+/** The line that says why: of "unable to connect" and the lines below it the last one, of a hook what it said. */
 function reason(stderr: string): string {
+  const hook = /E165001: [^\n]*with output:\n(?<said>[\s\S]+)/.exec(stderr)?.groups?.['said']
+  if (hook) return hook.trim().slice(0, 500)
   const errors = stderr.split('\n').filter((line) => /: [EW]\d{6}: /.test(line))
   const [first = ''] = errors
   return firstLine(/E170013/.test(first) ? (errors.at(-1) ?? first) : first || stderr)

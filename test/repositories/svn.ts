@@ -16,10 +16,13 @@ export function hands(url: string, login: readonly string[], place: string): Pla
     const as = isFree && author ? ['--username', author] : login
     await say('svn', ['checkout', ...quiet, ...as, '--ignore-externals', url, copy])
     await edit(copy)
-    await say('svn', ['add', '--quiet', '--force', '--no-ignore', `${copy}@`])
     const status = await say('svn', ['status', '--quiet', copy])
-    const missing = [...status.matchAll(/^! {7}(.*)$/gm)].map(([, path]) => `${path}@`)
+    const marked = (mark: string) =>
+      [...status.matchAll(/^([!~]) {7}(.*)$/gm)].filter(([, one]) => one === mark).map(([, , path]) => `${path}@`)
+    const [missing, replaced] = [marked('!'), marked('~')]
     if (missing.length > 0) await say('svn', ['delete', '--quiet', '--force', ...missing])
+    if (replaced.length > 0) await say('svn', ['delete', '--quiet', '--force', '--keep-local', ...replaced])
+    await say('svn', ['add', '--quiet', '--force', '--no-ignore', `${copy}@`])
     await say('svn', ['commit', ...quiet, ...as, '--force-log', '-m', message, copy])
   }
 }
