@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { InvalidRepository } from './errors.ts'
+
+const ABANDONED_MS = 24 * 60 * 60 * 1000 // no commit takes a day
 
 /**
  * The folder in which everything about one repository is kept between uses. Its name comes from `facts`; whoever sees
@@ -29,6 +31,7 @@ export async function writeWhole(file: string, text: string): Promise<void> {
 
 /** A folder for the files of one commit; it is gone after the block. */
 export async function temporaryFolder(folder: string): Promise<AsyncDisposable & { readonly path: string }> {
+  await emptyTrash(folder)
   const path = await mkdtemp(join(await makeFolder(join(folder, 'tmp')), 'commit-'))
   return { path, [Symbol.asyncDispose]: () => removeTree(path) }
 }
@@ -47,9 +50,15 @@ export async function throwAway(folder: string, path: string): Promise<void> {
   await emptyTrash(folder)
 }
 
+/** Removes what was thrown away, and temporary folders that a killed process has left. */
 export async function emptyTrash(folder: string): Promise<void> {
   for (const name of await namesIn(join(folder, 'trash'))) {
     await removeTree(join(folder, 'trash', name)).catch(() => {})
+  }
+  for (const name of await namesIn(join(folder, 'tmp'))) {
+    const path = join(folder, 'tmp', name)
+    const facts = await lstat(path).catch(() => undefined)
+    if (facts && Date.now() - facts.mtimeMs > ABANDONED_MS) await removeTree(path).catch(() => {})
   }
 }
 
@@ -74,6 +83,7 @@ export async function removeTree(path: string): Promise<void> {
 }
 
 async function makeWritable(folder: string): Promise<void> {
+  if (!(await lstat(folder)).isDirectory()) return // the mode of a link would be that of its target
   await chmod(folder, 0o700)
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) await makeWritable(join(folder, entry.name))

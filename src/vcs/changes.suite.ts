@@ -121,7 +121,7 @@ export function changesTests(ground: () => Ground): void {
     const made = await Promise.all(
       names.map((name) => repository.commitChanges({ ...marked(name), changes: [put(name)] })),
     )
-    expect(made.map(({ number }) => number).sort()).toEqual([2, 3, 4, 5, 6])
+    expect(new Set(made.map(({ number }) => number))).toEqual(new Set([2, 3, 4, 5, 6]))
     expect(await paths(repository.list('', await repository.youngest()))).toEqual(['a', ...names])
   })
 

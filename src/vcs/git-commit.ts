@@ -21,7 +21,7 @@ type Blob = { readonly mode: string; readonly id: string } | undefined
 type Edit = { readonly path: string; readonly before: Blob; readonly after: Blob }
 
 /** The branch as the commit sees it; `refresh` asks the repository. */
-export type Branch = { readonly name: string; readonly base: string; refresh(): Promise<Revision> }
+export type Branch = { readonly name: string; readonly base: string; readonly refresh: () => Promise<Revision> }
 
 const ATTEMPTS = 10 // each lost only to somebody else's successful push
 const PATHS_PER_CALL = 500 // stays far below the limit of an argument list
@@ -158,7 +158,7 @@ async function checkFolders(session: Session, tree: string, edits: readonly Edit
   }
 }
 
-type Push = CommitOptions & { prepare(tip: Revision): Promise<Edit[]> }
+type Push = CommitOptions & { readonly prepare: (tip: Revision) => Promise<Edit[]> }
 
 async function push(session: Session, branch: Branch, { prepare, ...options }: Push): Promise<Revision> {
   for (let attempt = 1; ; attempt++) {
@@ -213,6 +213,9 @@ async function makeCommit(
   await using folder = await temporaryFolder(session.folder)
   const env = { GIT_INDEX_FILE: join(folder.path, 'index') }
   const none = '0'.repeat(40)
+  // A name that is no UTF-8 was read with other characters in it, and would be written so.
+  const unreadable = edits.find(({ path }) => path.includes('\ufffd'))
+  if (unreadable) throw new InvalidChange(`the name ${unreadable.path} is not UTF-8`)
   // Removals first: a file may become a folder.
   const ordered = [...edits].sort((a, b) => Number(a.after !== undefined) - Number(b.after !== undefined))
   const input = ordered.map(({ path, after }) => `${after?.mode ?? '0'} ${after?.id ?? none}\t${path}\0`).join('')

@@ -26,7 +26,12 @@ export async function* readLog(session: Session, log: GitLog): AsyncGenerator<Lo
   if (to.number === 0 || limit < 1) return
   const start = after && after.number > 0 ? after : undefined
   const args = [
-    ...['log', '-z', '--first-parent', '--reverse', '--encoding=UTF-8', `--format=${FORMAT}`],
+    'log',
+    '-z',
+    '--first-parent',
+    '--reverse',
+    '--encoding=UTF-8',
+    `--format=${FORMAT}`,
     ...(withChanges ? ['--raw', '--no-abbrev', '--no-renames', '--diff-merges=first-parent'] : []),
     to.id,
     ...(start ? [`^${start.id}`] : []),

@@ -120,7 +120,7 @@ async function makeMirror(session: Session): Promise<void> {
   if (await isMirror(session)) return
   const mirror = mirrorOf(session.folder)
   await throwAway(session.folder, mirror)
-  const draft = join(session.folder, `draft-${randomUUID()}.git`)
+  const draft = join(await makeFolder(join(session.folder, 'tmp')), `draft-${randomUUID()}.git`)
   try {
     await runGit(session, ['init', '--quiet', '--bare', '--template='], { gitDir: draft })
     await rename(draft, mirror)

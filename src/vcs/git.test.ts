@@ -155,6 +155,14 @@ test('names and links that only git allows are read and written', async () => {
   expect(last && (await text(repository, `${name}3`, last))).toBe('z')
 })
 
+test('a file whose name is not UTF-8 is not committed under another name', async () => {
+  const repository = await opened(await filled('a'))
+  await using workspace = await repository.workspace({ revision: await repository.youngest() })
+  const name = Buffer.concat([Buffer.from(join(workspace.path, 'caf')), Buffer.from([0xe9])])
+  await writeFile(name, 'x')
+  await expect(repository.commit(workspace, marked('m'))).rejects.toMatchObject({ code: 'invalid_change' })
+})
+
 test('hooks of the repository have their say, hooks and settings inside a workspace have none', async () => {
   const plain = await filled('a')
   const repository = await opened(plain)

@@ -1,4 +1,4 @@
-import { HistoryRewritten, InvalidChange, RevisionNotFound, ToolFailed } from './errors.ts'
+import { HistoryRewritten, InvalidChange, PathNotFound, RevisionNotFound, ToolFailed } from './errors.ts'
 import { type Branch, commitChanges, commitSlot } from './git-commit.ts'
 import { readLog, rewritten } from './git-log.ts'
 import {
@@ -109,8 +109,12 @@ export class GitRepository implements Repository {
 
   async workspace({ revision, key = '' }: { revision: Revision; key?: string }): Promise<Workspace> {
     await this.#require(revision)
+    const { path } = this.#session
+    if (path !== '' && (await this.stat('', revision))?.kind !== 'folder') {
+      throw new PathNotFound(`there is no folder ${path} in ${revision.id}`)
+    }
     const filler = gitFiller(this.#session, await this.#branch())
-    return this.#healing(() => takeWorkspace(this.#session, filler, { revision, key, path: this.#session.path }))
+    return this.#healing(() => takeWorkspace(this.#session, filler, { revision, key, path }))
   }
 
   async commit(workspace: Workspace, options: CommitOptions): Promise<Revision | undefined> {

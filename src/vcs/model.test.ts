@@ -52,7 +52,7 @@ const isEqual = (a: Tree, b: Tree) => a.size === b.size && [...a].every(([path, 
 async function play(plain: Plain, repository: Repository, list: readonly Commit[]): Promise<Tree[]> {
   const trees: Tree[] = [new Map()]
   for (const { way, steps } of list) {
-    const before = trees.at(-1) ?? new Map()
+    const before = trees.at(-1) ?? new Map<string, string>()
     const after = steps.reduce(apply, before)
     // Neither program commits when nothing is different.
     if (isEqual(before, after)) continue
@@ -89,9 +89,10 @@ async function compare(repository: Repository, trees: readonly Tree[]): Promise<
   const log = await collect(repository.log())
   const subjects = log.map(({ number, message }) => [number, message.split('\n')[0]])
   expect(subjects).toEqual(trees.slice(1).map((_, i) => [i + 1, `r${i + 1}`]))
+  const treeOf = (number: number) => trees[number] ?? new Map<string, string>()
   let before: Revision = await repository.revision(0)
   for (const entry of log) {
-    const [old, tree] = [trees[entry.number - 1] ?? new Map(), trees[entry.number] ?? new Map()]
+    const [old, tree] = [treeOf(entry.number - 1), treeOf(entry.number)]
     const files = (await collect(repository.list('', entry, { recursive: true }))).filter(({ kind }) => kind === 'file')
     expect(files.map(({ path }) => path).sort()).toEqual([...tree.keys()].sort())
     for (const { path, size } of files) {

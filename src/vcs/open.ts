@@ -47,7 +47,8 @@ export function openRepository(options: OpenOptions): Repository {
     path,
     credentials,
     folder: cacheFolder(options.cacheDir, type, facts),
-    environment: { PATH, LC_ALL: 'C.UTF-8', TZ: 'UTC', ...options.environment },
+    // The programs' words and names are read, so their language is not the user's choice.
+    environment: { PATH, ...options.environment, LC_ALL: 'C.UTF-8', TZ: 'UTC' },
     answerMs: (options.answerSeconds ?? 60) * 1000,
     transferMs: (options.transferSeconds ?? 3600) * 1000,
     keepWorkspaces: options.keepWorkspaces ?? 4,

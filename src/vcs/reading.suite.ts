@@ -169,6 +169,8 @@ export function readingTests(ground: () => Ground): void {
     const again = await repository.commit(workspace, marked('again'))
     if (!again) throw new Error('nothing was committed')
     expect(await paths(repository.list('', again))).toEqual(['a', 'c', 'd'])
+    const nothing = await repository.revision(0)
+    await expect(repository.workspace({ revision: nothing })).rejects.toMatchObject({ code: 'path_not_found' })
     const whole = await opened(plain)
     expect(await paths(whole.list('part', again))).toEqual(['part/a', 'part/c', 'part/d'])
   })

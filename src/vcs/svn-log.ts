@@ -13,7 +13,7 @@ export type SvnLog = LogRange & {
   readonly root: string
   /** The folder, from the root, whose changes are wanted. */
   readonly base: string
-  youngest(): Promise<number>
+  readonly youngest: () => Promise<number>
 }
 
 // Every revision is answered, also one that changed nothing below the base: numbers have no gaps. Therefore the root is

@@ -137,6 +137,15 @@ test('the next user does not find what a task switched, left out or ignored', as
   expect(await repository.commit(after, marked('nothing'))).toBeUndefined()
 })
 
+test('a message with characters that XML does not allow is read like any other', async () => {
+  const plain = await ground.create()
+  await plain.commit((folder) => write(join(folder, 'a')), 'odd \u0001 \uffff end')
+  await plain.commit((folder) => write(join(folder, 'b')), '<![CDATA[ ]]> &amp; </msg>')
+  const log = await collect((await opened(plain)).log())
+  expect(log[0]?.message).toMatch(/^odd .* end$/)
+  expect(log[1]?.message).toBe('<![CDATA[ ]]> &amp; </msg>')
+})
+
 test('a hook that refuses a commit is quoted', async () => {
   const plain = await filled('a')
   await writeHook(join(plain.path, 'hooks', 'pre-commit'), 'echo "not on a Monday" >&2; exit 1')

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, rename, stat, symlink } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, stat, symlink, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runProgram } from '../../test/program.ts'
@@ -99,4 +99,17 @@ test('a repository that is away does not cost the workspaces', async () => {
   expect(after.slot).toBe(before.slot)
   await mkdir(plain.path)
   await expect(repository.youngest()).rejects.toMatchObject({ code: 'repository_unreachable' })
+})
+
+test('what a killed commit left behind goes after a day', async () => {
+  const repository = await opened(await filled())
+  const revision = await repository.youngest()
+  await using first = await repository.workspace({ revision })
+  const temporary = join(first.slot, '..', '..', 'tmp')
+  const [old, young] = [join(temporary, 'commit-old'), join(temporary, 'commit-young')]
+  for (const folder of [old, young]) await write(join(folder, 'content'))
+  const longAgo = new Date(Date.now() - 48 * 3600 * 1000)
+  await utimes(old, longAgo, longAgo)
+  await using _ = await repository.workspace({ revision })
+  expect(await readdir(temporary)).toEqual(['commit-young'])
 })

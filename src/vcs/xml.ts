@@ -9,6 +9,11 @@ export type Element = {
   readonly children: Element[]
 }
 
+// Characters that XML does not allow. Subversion writes some of them as they are; one message with such a character must
+// not keep all revisions after it from being read.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+
 /**
  * Reads XML while it arrives and answers each element with one of the `names` as soon as it ends. Such an element is not
  * kept as the child of another, so that the memory needed is that of one, however long the document is.
@@ -21,7 +26,7 @@ export async function* readElements(
   const open: Element[] = []
   const parser = new SaxesParser()
   parser.on('error', (error) => {
-    throw new ToolFailed('svn', null, `its XML cannot be read: ${error.message}`)
+    throw new ToolFailed('svn', 0, `its XML cannot be read: ${error.message}`)
   })
   parser.on('opentag', ({ name, attributes }) => {
     open.push({ name, attributes: attributes as Record<string, string>, text: '', children: [] })
@@ -38,7 +43,7 @@ export async function* readElements(
   })
   const decoder = new StringDecoder('utf8')
   for await (const piece of pieces) {
-    parser.write(decoder.write(piece))
+    parser.write(decoder.write(piece).replace(NO_XML, '\ufffd'))
     yield* found.splice(0)
   }
   parser.close()
