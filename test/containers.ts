@@ -26,13 +26,22 @@ runroot = "${folder}/run"
 graphroot = "${folder}/graph"
 `
 
-/** Sets up podman for the tests of this file, in the environment that they hand down. Answers how to ask it. */
-export function useContainers(): { podman(...args: string[]): string } {
+export type Containers = {
+  podman(...args: string[]): string
+  /** What another process needs to see the same containers. */
+  environment(): Record<string, string>
+}
+
+/** Sets up podman for the tests of this file, in the environment that they hand down. */
+export function useContainers(): Containers {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-containers-'))
   const podman = (...args: string[]) =>
     execFileSync('podman', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-  process.env['CONTAINERS_CONF'] = join(folder, 'containers.conf')
-  process.env['CONTAINERS_STORAGE_CONF'] = join(folder, 'storage.conf')
+  const environment = {
+    CONTAINERS_CONF: join(folder, 'containers.conf'),
+    CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'),
+  }
+  Object.assign(process.env, environment)
 
   beforeAll(() => {
     writeFileSync(join(folder, 'containers.conf'), settings(folder))
@@ -44,7 +53,7 @@ export function useContainers(): { podman(...args: string[]): string } {
     podman('rm', '--all', '--force', '--time', '0')
     rmSync(folder, { recursive: true, force: true })
   })
-  return { podman }
+  return { podman, environment: () => environment }
 }
 
 function makeImage(folder: string): void {

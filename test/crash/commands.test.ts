@@ -75,7 +75,7 @@ test('nothing outlives a server that is killed', async () => {
   expect(processesWith(nap).length).toBeGreaterThan(20)
   await kill(program)
   await none(nap)
-  await waitFor(() => (processesWith(` ${program.pid}.`).length === 0 ? true : undefined)) // spawner and keepers
+  await waitFor(() => (processesWith(`.${program.pid}.`).length === 0 ? true : undefined)) // spawner and keepers
 })
 
 test('what a server, its spawner and its keepers leave when all are killed at once is swept by the next', async () => {
@@ -83,7 +83,7 @@ test('what a server, its spawner and its keepers leave when all are killed at on
   const prefix = `leftover-${newNap()}.`
   const scripts = Array.from({ length: 3 }, () => torture(nap))
   await using program: Program = await startProgram({ scripts, prefix, graceMs: 300 })
-  const keepers = processesWith(` ${program.pid}.`).map((line) => Number(line.split(' ')[0]))
+  const keepers = processesWith(`.${program.pid}.`).map((line) => Number(line.split(' ')[0]))
   expect(keepers.length).toBeGreaterThan(3)
   for (const pid of [...keepers, program.pid]) process.kill(pid, 'SIGSTOP')
   for (const pid of [...keepers, program.pid]) process.kill(pid, 'SIGKILL')
