@@ -23,7 +23,7 @@ test('frames are read wherever the bytes are cut', () => {
       const said = { stdout: '', stderr: '', others: '' }
       for (const one of pieces.flatMap((piece) => reader.read(piece))) {
         if (one.type === 'output') said[one.stream] += one.bytes
-        else said.others += `${one.type} ${one.payload} `
+        else said.others += `${one.type} ${one.payload.toString()} `
       }
       expect(said).toEqual({ stdout: 'out', stderr: 'error', others: 'H hello X gone ' })
     }
