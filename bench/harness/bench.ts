@@ -13,6 +13,8 @@ export type Sizes = {
   finished: number
   waiting: number
   snapshotMinutes: number
+  nodes: number
+  streams: number
 }
 
 /** What a claim needs to measure itself. */

@@ -16,6 +16,8 @@ const WHOLE: Sizes = {
   finished: 5_000_000,
   waiting: 1_000_000,
   snapshotMinutes: 30,
+  nodes: 2_000,
+  streams: 1_000,
 }
 
 /** For a smoke test: everything is run, and the figures mean nothing. */
@@ -30,6 +32,8 @@ const QUICK: Sizes = {
   finished: 50_000,
   waiting: 10_000,
   snapshotMinutes: 0.25,
+  nodes: 50,
+  streams: 100,
 }
 
 export type Order = {

@@ -1,27 +1,22 @@
-import { hashOf, randomSecret } from './secret.ts'
+import type { Db } from '../db/index.ts'
+import type { Identity } from './identity.ts'
+import { hashOf } from './secret.ts'
+import { deleteSessions, findSession } from './sessions.sql.ts'
 
-const VALID_MS = 7 * 24 * 3_600_000
-const MAX_COUNT = 1_000
+/** How long a browser stays signed in. The end does not move: whoever has a link can open another session. */
+export const SESSION_SECONDS = 7 * 24 * 3_600
 
-export type Sessions = {
-  /** Opens a session and answers its secret, for the browser's cookie. */
-  open(now?: number): string
-  isOpen(secret: string, now?: number): boolean
+/** Whose session has this secret; undefined when it has ended. Sessions are rows: any server knows them, also after a restart. */
+export async function readSession(db: Db, secret: string): Promise<Identity | undefined> {
+  const row = await findSession(db, { hash: hashOf(secret) })
+  if (row === undefined) return undefined
+  return { name: row.name, role: row.role, limit: null, via: 'session', token: row.token, until: row.expires_at }
 }
 
-/** Sessions of signed-in browsers, kept in memory: a restart signs everybody out. */
-export function createSessions(): Sessions {
-  const validUntil = new Map<string, number>()
-  const keyOf = (secret: string) => hashOf(secret).toString('base64url')
-  return {
-    open(now = Date.now()) {
-      for (const [key, until] of validUntil) if (until <= now) validUntil.delete(key)
-      const oldest = validUntil.keys().next().value
-      if (validUntil.size >= MAX_COUNT && oldest !== undefined) validUntil.delete(oldest)
-      const secret = randomSecret()
-      validUntil.set(keyOf(secret), now + VALID_MS)
-      return secret
-    },
-    isOpen: (secret, now = Date.now()) => (validUntil.get(keyOf(secret)) ?? 0) > now,
-  }
+/** Ends the session with this secret, or all that its owner has anywhere. */
+export async function signOut(
+  db: Db,
+  { secret, name, everywhere }: { secret: string; name: string; everywhere: boolean },
+): Promise<void> {
+  await deleteSessions(db, { hash: hashOf(secret), name, everywhere })
 }
