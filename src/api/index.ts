@@ -24,6 +24,7 @@ export {
   type Role,
   type Route,
   roles,
+  route,
 } from './route.ts'
 export { id, type Problem, problem } from './shapes.ts'
 
