@@ -2,6 +2,7 @@ import type { Claim } from '../harness/bench.ts'
 import { chain } from './chain.ts'
 import { drain } from './drain.ts'
 import { enqueue } from './enqueue.ts'
+import { events } from './events.ts'
 import { fan } from './fan.ts'
 import { history } from './history.ts'
 import { latency } from './latency.ts'
@@ -9,4 +10,4 @@ import { nodes } from './nodes.ts'
 import { requirements } from './requirements.ts'
 import { snapshot } from './snapshot.ts'
 
-export const claims: Claim[] = [drain, enqueue, latency, chain, fan, requirements, history, snapshot, nodes]
+export const claims: Claim[] = [drain, enqueue, latency, chain, fan, requirements, history, snapshot, nodes, events]

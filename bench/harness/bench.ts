@@ -14,6 +14,7 @@ export type Sizes = {
   waiting: number
   snapshotMinutes: number
   nodes: number
+  streams: number
 }
 
 /** What a claim needs to measure itself. */

@@ -17,6 +17,7 @@ const WHOLE: Sizes = {
   waiting: 1_000_000,
   snapshotMinutes: 30,
   nodes: 2_000,
+  streams: 1_000,
 }
 
 /** For a smoke test: everything is run, and the figures mean nothing. */
@@ -32,6 +33,7 @@ const QUICK: Sizes = {
   waiting: 10_000,
   snapshotMinutes: 0.25,
   nodes: 50,
+  streams: 100,
 }
 
 export type Order = {

@@ -24,6 +24,8 @@ declare
   v_doomed     bigint[];
   v_culprits   bigint[];
   v_special    bigint[];
+  v_created    bigint[];
+  v_readied    bigint[];
   v_claimable  int;
   v_row        record;
 begin
@@ -164,14 +166,23 @@ begin
     where x.old is null
     returning id, state, unmet
   )
-  select array_agg(b.id) filter (where b.state = 'waiting' and b.unmet = 0), count(*) filter (where b.state = 'ready')
-  into v_special, v_claimable
+  select array_agg(b.id) filter (where b.state = 'waiting' and b.unmet = 0), array_agg(b.id), array_agg(b.id) filter (where b.state = 'ready')
+  into v_special, v_created, v_readied
   from born b;
+  if v_created is not null then
+    insert into millrace.outbox (created, readied) values (v_created, v_readied);
+  end if;
+  v_claimable := coalesce(cardinality(v_readied), 0);
   if p_held_by is not null then
-    insert into millrace.event (task, name, prior, next, actor)
-    select x.id, 'held', 'waiting', 'held', x.held_by
-    from unnest(v_ids, p_held_by, v_old) x(id, held_by, old)
-    where x.held_by is not null and x.old is null;
+    with held as (
+      insert into millrace.event (task, name, prior, next, actor)
+      select x.id, 'held', 'waiting', 'held', x.held_by
+      from unnest(v_ids, p_held_by, v_old) x(id, held_by, old)
+      where x.held_by is not null and x.old is null
+      returning task, prior, actor
+    )
+    insert into millrace.outbox (name, next, tasks, priors, actor)
+    select 'held', 'held', array_agg(h.task), array_agg(h.prior), h.actor from held h group by h.actor;
   end if;
   if v_special is not null then v_claimable := v_claimable + millrace.make_ready(v_special); end if;
   if v_doomed is not null then
@@ -208,6 +219,9 @@ begin
     select i.id, nextval('millrace.ready_order'), i.at, i.lane, i.priority, 'ready', i.max_attempts from item i
   )
   select array_agg(i.id) into v_ids from item i;
+  if v_ids is not null then
+    insert into millrace.outbox (created, readied) values (v_ids, v_ids);
+  end if;
   return v_ids;
 end $$;
 

@@ -5,8 +5,9 @@ create function millrace.conclude(
 ) returns int
 language plpgsql as $$
 declare
-  v_ids    bigint[];
-  v_reruns bigint[];
+  v_ids     bigint[];
+  v_reruns  bigint[];
+  v_readied bigint[];
 begin
   with gone as (
     delete from millrace.live l
@@ -28,11 +29,22 @@ begin
     select 'gate', held.gate, count(*)
     from gone g cross join lateral unnest(g.gates[1 : g.gates_held]) held(gate)
     group by held.gate
+  ),
+  told as (
+    insert into millrace.outbox (name, next, tasks, priors, culprits, details, cause, actor, holder)
+    select p_state, p_state, array_agg(g.id), array_agg(g.state), array_agg(coalesce(g.culprit, g.cancel_by)),
+      case when p_error is not null then array_agg(p_error - 'stack') end,
+      coalesce(p_cause, nullif(g.cancel_cause, '')), coalesce(p_actor, g.cancel_actor), g.holder
+    from gone g
+    group by coalesce(p_cause, nullif(g.cancel_cause, '')), coalesce(p_actor, g.cancel_actor), g.holder
   )
   select array_agg(g.id), array_agg(g.id) filter (where g.is_rerun and p_state = 'succeeded')
   into v_ids, v_reruns
   from gone g;
   if v_ids is null then return 0; end if;
   if v_reruns is not null then perform millrace.spread_rerun(v_reruns); end if;
-  return millrace.settle(v_ids, p_state);
+  v_readied := millrace.settle(v_ids, p_state);
+  if v_readied is null then return 0; end if;
+  insert into millrace.outbox (readied) values (v_readied);
+  return cardinality(v_readied);
 end $$;

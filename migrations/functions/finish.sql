@@ -1,6 +1,6 @@
--- Records the success of tasks that the dispatcher p_holder runs; `settle` must follow with those it took, which it
--- answers; one that is missing is no longer leased to the caller, was asked to stop, or is locked by someone who adds a
--- dependent just now.
+-- Records the success of tasks that the dispatcher p_holder runs. Those it took, which it answers, must be told to the
+-- outbox, and `settle` must follow with them; one that is missing is no longer leased to the caller, was asked to stop,
+-- or is locked by someone who adds a dependent just now.
 create function millrace.finish(p_holder int, p_ids bigint[], p_epochs int[], p_outputs jsonb[], p_unchanged bigint[]) returns bigint[]
 language plpgsql as $$
 declare
@@ -48,10 +48,15 @@ create function millrace.finish_leased(
 )
 language plpgsql as $$
 declare
+  v_readied   bigint[];
   v_claimable int := 0;
 begin
   accepted := millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged);
-  if cardinality(accepted) > 0 then v_claimable := millrace.settle(accepted, 'succeeded'); end if;
+  if cardinality(accepted) > 0 then
+    v_readied := millrace.settle(accepted, 'succeeded');
+    v_claimable := coalesce(cardinality(v_readied), 0);
+    insert into millrace.outbox (succeeded, readied, holder) values (accepted, v_readied, p_holder);
+  end if;
   if exists (select 1 from millrace.effect) then v_claimable := v_claimable + millrace.pump(); end if;
   if v_claimable > 0 then perform millrace.wake(); end if;
 end $$;

@@ -13,8 +13,13 @@ begin
   );
   if cardinality(v_ids) = 0 then return v_ids; end if;
   perform millrace.keep_readied(v_ids);
-  insert into millrace.event (task, name, prior, next, cause, actor)
-  select l.id, 'held', l.state, 'held', p_cause, p_actor from millrace.live l where l.id = any(v_ids);
+  with held as (
+    insert into millrace.event (task, name, prior, next, cause, actor)
+    select l.id, 'held', l.state, 'held', p_cause, p_actor from millrace.live l where l.id = any(v_ids)
+    returning task, prior
+  )
+  insert into millrace.outbox (name, next, tasks, priors, cause, actor)
+  select 'held', 'held', array_agg(h.task), array_agg(h.prior), p_cause, p_actor from held h;
   insert into millrace.effect (kind, ref, n)
   select 'gate', held.gate, count(*)
   from millrace.live l cross join lateral unnest(l.gates[1 : l.gates_held]) held(gate)
@@ -48,6 +53,8 @@ begin
   update millrace.live l set state = 'waiting', held_by = null where l.id = any(v_ids);
   insert into millrace.event (task, name, prior, next, cause, actor)
   select x, 'released', 'held', 'waiting', p_cause, p_actor from unnest(v_ids) x;
+  insert into millrace.outbox (name, next, tasks, priors, cause, actor)
+  values ('released', 'waiting', v_ids, array_fill('held'::millrace.state, array[cardinality(v_ids)]), p_cause, p_actor);
   v_claimable := millrace.make_ready(array(select l.id from millrace.live l where l.id = any(v_ids) and l.unmet = 0));
   -- Held tasks are not skipped when a requirement fails; that is made up for here.
   perform millrace.doom(array(select l.id from millrace.live l where l.id = any(v_ids) and l.unmet > 0));

@@ -39,7 +39,11 @@ begin
     if 'unblock' = any(v_kinds) then
       select array_agg(x.ref), array_agg(x.n) into v_a, v_n
       from unnest(v_kinds, v_refs, v_counts) x(kind, ref, n) where x.kind = 'unblock';
-      v_claimable := v_claimable + millrace.unblock(v_a, v_n);
+      v_a := millrace.unblock(v_a, v_n);
+      if v_a is not null then
+        insert into millrace.outbox (readied) values (v_a);
+        v_claimable := v_claimable + cardinality(v_a);
+      end if;
     end if;
 
     if 'skip' = any(v_kinds) then

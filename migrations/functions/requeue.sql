@@ -71,6 +71,7 @@ begin
 
   with ended as materialized (
     select l.id, l.epoch, l.ready_at, l.started_at, l.holder, l.unmet, x.delay, x.error,
+      case when x.delay > 0 and l.unmet = 0 then 'delayed' else 'waiting' end::millrace.state as next,
       -- What was claimed and not begun goes back to its place in the line.
       p_outcome = 'handed_back' and l.unmet = 0 and l.lane is not null and l.gates is null and not l.supersedes as keeps_place
     from unnest(p_ids, p_delays, p_errors) x(id, delay, error) join millrace.live l on l.id = x.id
@@ -80,6 +81,7 @@ begin
     update millrace.live l
     set state      = case when e.keeps_place then 'ready' else 'waiting' end::millrace.state,
         holder     = null,
+        ready_at   = case when e.keeps_place then l.ready_at end, -- else kept with the attempt
         started_at = null,
         gates_held = 0,
         is_begun   = false,
@@ -90,12 +92,19 @@ begin
     where l.id = e.id
     returning l.id, l.unmet, l.state
   ),
-  told as (
+  kept as (
     insert into millrace.attempt (task, epoch, outcome, ready_at, started_at, holder, next, error)
     select e.id, e.epoch, p_outcome, case when not e.keeps_place then e.ready_at end, e.started_at, e.holder,
-      case when e.keeps_place then 'ready' when e.unmet = 0 and e.delay > 0 then 'delayed' else 'waiting' end::millrace.state,
-      e.error
+      case when e.keeps_place then 'ready' else e.next end, e.error
     from ended e
+    returning task, holder, next, error
+  ),
+  told as (
+    insert into millrace.outbox (name, next, tasks, priors, details, holder)
+    select p_outcome, k.next, array_agg(k.task), array_fill('running'::millrace.state, array[count(*)::int]),
+      case when p_errors is not null then array_agg(k.error - 'stack') end, k.holder
+    from kept k
+    group by k.next, k.holder
   )
   select array_agg(m.id) filter (where m.unmet = 0 and m.state = 'waiting'), count(*) filter (where m.state = 'ready')
   into v_free, v_claimable

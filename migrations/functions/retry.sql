@@ -76,19 +76,31 @@ begin
     select g.id, g.epoch, g.state::text, g.ready_at, g.started_at, g.finished_at, g.holder, g.state, g.cause, g.actor, g.error, g.output
     from gone g where g.prior is null
   ),
+  readied as (
+    insert into millrace.event (task, at, name, prior, next, cause)
+    select g.id, g.ready_at, 'readied', 'waiting', 'ready', 'requirements met'
+    from gone g where g.prior is not null and g.ready_at is not null
+  ),
   ended as (
     insert into millrace.event (task, at, name, prior, next, cause, culprit, actor, detail)
     select g.id, g.finished_at, g.state::text, g.prior, g.state, g.cause, g.culprit, g.actor,
       case when g.started_at is not null then jsonb_build_object('started_at', g.started_at) end
     from gone g where g.prior is not null
   ),
-  told as (
+  asked as (
     insert into millrace.event (task, name, prior, next, cause, culprit, actor)
     select g.id, case when g.id = any(p_ids) then p_name else 'revived' end, g.state, 'waiting',
       case when g.id = any(p_ids) then p_cause else 'a requirement was asked for again' end,
       case when g.id = any(p_ids) then p_culprit else g.culprit end,
       p_actor
     from gone g
+    returning task, name, prior, cause, culprit
+  ),
+  told as (
+    insert into millrace.outbox (name, next, tasks, priors, culprits, cause, actor)
+    select a.name, 'waiting', array_agg(a.task), array_agg(a.prior), array_agg(a.culprit), a.cause, p_actor
+    from asked a
+    group by a.name, a.cause
   )
   insert into millrace.live (id, lane, priority, epoch, state, max_attempts, supersedes, gates, is_rerun)
   select t.id, t.lane, t.priority, g.epoch, 'waiting', t.max_attempts, t.supersedes, t.gates, g.is_rerun or g.id = any(p_ids) and p_name = 'rerun'
@@ -133,10 +145,15 @@ create function millrace.block(p_dependents bigint[], p_counts int[], p_cause te
 language plpgsql as $$
 begin
   perform millrace.keep_readied(p_dependents);
-  insert into millrace.event (task, name, prior, next, cause)
-  select l.id, 'blocked', l.state, 'waiting', p_cause
-  from millrace.live l
-  where l.id = any(p_dependents) and l.state in ('ready', 'delayed');
+  with blocked as (
+    insert into millrace.event (task, name, prior, next, cause)
+    select l.id, 'blocked', l.state, 'waiting', p_cause
+    from millrace.live l
+    where l.id = any(p_dependents) and l.state in ('ready', 'delayed')
+    returning task, prior
+  )
+  insert into millrace.outbox (name, next, tasks, priors, cause)
+  select 'blocked', 'waiting', array_agg(b.task), array_agg(b.prior), p_cause from blocked b having count(*) > 0;
   insert into millrace.effect (kind, ref, n)
   select 'gate', held.gate, count(*)
   from millrace.live l cross join lateral unnest(l.gates[1 : l.gates_held]) held(gate)

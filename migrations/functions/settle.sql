@@ -1,9 +1,9 @@
 -- Passes on that the given tasks have ended in p_state: dependents whose condition is met count one requirement less,
--- dependents whose condition can no longer be met are to be skipped. Answers how many can be claimed.
+-- dependents whose condition can no longer be met are to be skipped. Answers as `unblock` does.
 --
 -- Must be a statement after the one that locked the tasks: whoever adds an edge holds a lock on the prerequisite that
 -- conflicts with it, so the snapshot taken here sees every edge there will be.
-create function millrace.settle(p_ids bigint[], p_state millrace.state) returns int
+create function millrace.settle(p_ids bigint[], p_state millrace.state) returns bigint[]
 language plpgsql as $$
 declare
   v_prerequisites bigint[];
@@ -11,17 +11,17 @@ declare
   v_conditions    millrace.condition[];
   v_met           bigint[];
   v_counts        int[];
-  v_claimable     int := 0;
+  v_readied       bigint[];
 begin
   perform millrace.insist_read_committed();
   select array_agg(e.prerequisite), array_agg(e.dependent), array_agg(e.condition)
   into v_prerequisites, v_dependents, v_conditions
   from millrace.edge e
   where e.prerequisite = any(p_ids);
-  if v_dependents is null then return 0; end if;
+  if v_dependents is null then return null; end if;
 
   if cardinality(v_dependents) = 1 and millrace.is_met(v_conditions[1], p_state) then
-    v_claimable := millrace.unblock(v_dependents, array[1]);
+    v_readied := millrace.unblock(v_dependents, array[1]);
   else
     select array_agg(s.dependent), array_agg(s.n) into v_met, v_counts
     from (
@@ -31,7 +31,7 @@ begin
       group by x.dependent
     ) s;
     if v_met is not null then
-      v_claimable := millrace.unblock(v_met, v_counts);
+      v_readied := millrace.unblock(v_met, v_counts);
     end if;
   end if;
 
@@ -46,5 +46,5 @@ begin
   if 'ended' = any(v_conditions) then
     delete from millrace.edge e where e.prerequisite = any(p_ids) and e.condition = 'ended';
   end if;
-  return v_claimable;
+  return v_readied;
 end $$;

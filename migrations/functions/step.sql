@@ -16,6 +16,9 @@ returns json
 language plpgsql as $$
 declare
   v_accepted    bigint[] := '{}';
+  v_succeeded   bigint[];
+  v_readied     bigint[];
+  v_leased      bigint[];
   v_claimable   int := 0;
   v_claimed     int := 0;
   v_is_alive    boolean;
@@ -26,7 +29,11 @@ begin
   if p_idle is not null then perform millrace.set_idle(p_holder, p_lanes, p_idle); end if;
   if cardinality(p_ids) > 0 then
     v_accepted := millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged);
-    if cardinality(v_accepted) > 0 then v_claimable := millrace.settle(v_accepted, 'succeeded'); end if;
+    if cardinality(v_accepted) > 0 then
+      v_succeeded := v_accepted;
+      v_readied := millrace.settle(v_accepted, 'succeeded');
+      v_claimable := coalesce(cardinality(v_readied), 0);
+    end if;
   end if;
   select
     -- A dispatcher whose lease ran out may not know it yet.
@@ -34,6 +41,12 @@ begin
     exists (select 1 from millrace.effect),
     (select l.not_before from millrace.live l where l.state = 'delayed' order by l.not_before limit 1)
   into v_is_alive, v_has_effects, v_due;
+  if v_succeeded is not null and (v_has_effects or v_due <= clock_timestamp()) then
+    -- Before anything else happens to these tasks.
+    insert into millrace.outbox (succeeded, readied, holder) values (v_succeeded, v_readied, p_holder);
+    v_succeeded := null;
+    v_readied := null;
+  end if;
   if v_due <= clock_timestamp() then
     v_claimable := v_claimable + millrace.move_due();
     v_has_effects := true;
@@ -60,8 +73,8 @@ begin
       )
       select json_agg(json_build_array(
           u.id::text, u.epoch, u.lane, u.priority, u.ready_order::text, u.failures, u.deaths, t.scope, t.key, t.creator::text, t.payload
-        ) order by u.priority, u.ready_order), count(*)
-      into v_tasks, v_claimed
+        ) order by u.priority, u.ready_order), array_agg(u.id)
+      into v_tasks, v_leased
       from leased u join millrace.task t on t.id = u.id;
     else
       with next as materialized (
@@ -87,11 +100,15 @@ begin
       )
       select json_agg(json_build_array(
           u.id::text, u.epoch, u.lane, u.priority, u.ready_order::text, u.failures, u.deaths, t.scope, t.key, t.creator::text, t.payload
-        ) order by u.priority, u.ready_order), count(*)
-      into v_tasks, v_claimed
+        ) order by u.priority, u.ready_order), array_agg(u.id)
+      into v_tasks, v_leased
       from leased u join millrace.task t on t.id = u.id;
     end if;
   end if;
+  if v_succeeded is not null or v_leased is not null then
+    insert into millrace.outbox (succeeded, readied, claimed, holder) values (v_succeeded, v_readied, v_leased, p_holder);
+  end if;
+  v_claimed := coalesce(cardinality(v_leased), 0);
   -- The caller took what it can. Others are woken only for what it had no room for, or does not know.
   if v_claimable > 0 and exists (
     select 1 from millrace.idle i where v_claimed = p_limit or not (i.lanes <@ p_lanes)

@@ -59,10 +59,16 @@ language plpgsql as $$
 declare
   v_holder int;
 begin
-  insert into millrace.event (task, name, prior, next, cause, culprit, actor)
-  select l.id, 'cancel_requested', 'running', 'running', p_cause, p_by, p_actor
-  from millrace.live l
-  where l.id = any(p_ids) and l.cancel_cause is null;
+  with asked as (
+    insert into millrace.event (task, name, prior, next, cause, culprit, actor)
+    select l.id, 'cancel_requested', 'running', 'running', p_cause, p_by, p_actor
+    from millrace.live l
+    where l.id = any(p_ids) and l.cancel_cause is null
+    returning task
+  )
+  insert into millrace.outbox (name, tasks, culprits, cause, actor)
+  select 'cancel_requested', array_agg(a.task), case when p_by is not null then array_fill(p_by, array[count(*)::int]) end, p_cause, p_actor
+  from asked a having count(*) > 0;
   for v_holder in
     with asked as (
       update millrace.live l

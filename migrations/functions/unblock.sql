@@ -1,11 +1,12 @@
 -- Takes p_counts[i] met requirements off p_dependents[i] and makes ready what has none left. Never waits: a dependent
--- that someone else has locked gets an effect instead, which the next claim applies. Answers how many can be claimed.
-create function millrace.unblock(p_dependents bigint[], p_counts int[]) returns int
+-- that someone else has locked gets an effect instead, which the next claim applies. Answers those that can be claimed:
+-- the caller must tell the outbox that they were readied, before anything else happens to them.
+create function millrace.unblock(p_dependents bigint[], p_counts int[]) returns bigint[]
 language plpgsql as $$
 declare
-  v_counted   bigint[];
-  v_special   bigint[];
-  v_claimable int;
+  v_counted bigint[];
+  v_special bigint[];
+  v_readied bigint[];
 begin
   -- What is set depends on `l` alone, not on what was read when it was locked: the row may have changed in between, and
   -- is then worked out again from its newest version.
@@ -27,8 +28,8 @@ begin
     where l.id = mine.id
     returning l.id, l.state, l.unmet
   )
-  select array_agg(c.id), count(*) filter (where c.state = 'ready'), array_agg(c.id) filter (where c.state = 'waiting' and c.unmet = 0)
-  into v_counted, v_claimable, v_special
+  select array_agg(c.id), array_agg(c.id) filter (where c.state = 'ready'), array_agg(c.id) filter (where c.state = 'waiting' and c.unmet = 0)
+  into v_counted, v_readied, v_special
   from counted c;
   if cardinality(v_counted) is distinct from cardinality(p_dependents) then
     insert into millrace.effect (kind, ref, n, stalled)
@@ -37,8 +38,6 @@ begin
     where x.id in (select y from unnest(p_dependents) y except select y from unnest(v_counted) y)
       and (select l.id from millrace.live l where l.id = x.id) is not null;
   end if;
-  if v_special is not null then
-    v_claimable := v_claimable + millrace.make_ready(v_special);
-  end if;
-  return v_claimable;
+  if v_special is not null and millrace.make_ready(v_special) > 0 then perform millrace.wake(); end if;
+  return v_readied;
 end $$;

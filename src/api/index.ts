@@ -1,6 +1,9 @@
 import { about } from './about.ts'
 import { audit, session, tokens } from './access.ts'
+import { events } from './events.ts'
+import { nodes, scheduler } from './nodes.ts'
 import { tasks } from './tasks.ts'
+import { webhooks } from './webhooks.ts'
 
 export {
   type CallOptions,
@@ -27,6 +30,7 @@ export {
   route,
 } from './route.ts'
 export { id, type Problem, problem } from './shapes.ts'
+export { type SocketMessage, socketMessage } from './socket.ts'
 
 /** Every route of the server, by resource and verb. */
-export const routes = { about, session, tokens, audit, tasks }
+export const routes = { about, session, tokens, audit, nodes, scheduler, tasks, events, webhooks }

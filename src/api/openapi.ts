@@ -80,10 +80,17 @@ const titles: Readonly<Record<number, string>> = {
 
 function toResponse(status: number, answer: Answer, schemas: Json): Json {
   const description = titles[status] ?? 'An answer'
-  if (answer === 'empty') return { description }
-  if (answer === 'application/json') return { description, content: { 'application/json': { schema: {} } } }
-  if (typeof answer === 'string') return { description, content: { [answer]: { schema: { type: 'string' } } } }
-  return { description, content: { 'application/json': { schema: toSchema(answer, 'output', schemas) } } }
+  return answer === 'empty' ? { description } : { description, content: toContent(answer, schemas) }
+}
+
+/** Not by a property: schemas have many. */
+const isBoth = (answer: Answer): answer is Extract<Answer, readonly unknown[]> => Array.isArray(answer)
+
+function toContent(answer: Answer, schemas: Json): Json {
+  if (answer === 'application/json') return { 'application/json': { schema: {} } }
+  if (typeof answer === 'string') return { [answer]: { schema: { type: 'string' } } }
+  if (isBoth(answer)) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
+  return { 'application/json': { schema: toSchema(answer, 'output', schemas) } }
 }
 
 function toVersionHeader({ isVersioned, method }: Route): Json[] {

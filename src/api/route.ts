@@ -18,7 +18,8 @@ type ObjectSchema = z.ZodObject
 /** What an answer's body is when it is not JSON of a schema. */
 export type Media = 'empty' | 'text/plain' | 'text/event-stream' | 'application/octet-stream' | 'application/json'
 
-export type Answer = Schema | Media
+/** With two, the caller's Accept header decides. */
+export type Answer = Schema | Media | readonly [Schema, Media]
 
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -56,13 +57,15 @@ export type ParamsOf<R extends Route> = Of<R['params']>
 export type QueryOf<R extends Route> = Of<R['query']>
 export type BodyOf<R extends Route> = Of<R['body']>
 
-type AnswerOf<A> = A extends Schema
-  ? z.input<A>
-  : A extends 'empty'
-    ? undefined
-    : A extends 'text/plain'
-      ? string
-      : unknown
+type AnswerOf<A> = A extends readonly [infer S, Media]
+  ? AnswerOf<S>
+  : A extends Schema
+    ? z.input<A>
+    : A extends 'empty'
+      ? undefined
+      : A extends 'text/plain'
+        ? string
+        : unknown
 
 type Good = 200 | 201 | 202 | 204
 /** The bodies of its good answers. */

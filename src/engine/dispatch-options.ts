@@ -1,5 +1,8 @@
 import { hostname } from 'node:os'
+import type { Listener, Pool } from '../db/index.ts'
 import { InvalidOption } from './errors.ts'
+import type { Names } from './names.ts'
+import type { OutboxRetention } from './outbox.ts'
 
 export type DispatchOptions = {
   /** Tasks performed at once. Default: 10. */
@@ -45,4 +48,17 @@ export type Dispatcher = {
   idle(): Promise<void>
   /** Stops claiming, hands back what was not begun, waits for what runs, and hands that back too when it takes too long. */
   stop(): Promise<void>
+}
+
+/** What a dispatcher works with. */
+export type DispatcherParts = {
+  /** For callbacks and whatever else takes its time. */
+  readonly pool: Pool
+  /** For claiming and the lease alone, so that no callback can keep a heartbeat waiting. */
+  readonly control: Pool
+  readonly names: Names
+  readonly listen: (onWake: () => void, onCancel: (holder: string) => void) => Listener
+  /** Told of every commit that changed tasks: there may be events to be read. */
+  readonly onChange: () => void
+  readonly retention: OutboxRetention
 }

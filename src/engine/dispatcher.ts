@@ -2,12 +2,17 @@
 // and one commit for both. While a step is under way finished tasks gather for the next, so batches grow with the load
 // by themselves and an idle dispatcher answers at once.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isConnectionLost, isRetryable, type Listener, type Pool, prepareWhereDirect } from '../db/index.ts'
-import { type Dispatcher, type DispatchOptions, type Settings, toSettings } from './dispatch-options.ts'
+import { isConnectionLost, isRetryable, type Listener, prepareWhereDirect } from '../db/index.ts'
+import {
+  type Dispatcher,
+  type DispatcherParts,
+  type DispatchOptions,
+  type Settings,
+  toSettings,
+} from './dispatch-options.ts'
 import { beginSuspect } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
-import type { Names } from './names.ts'
 import { Pace } from './pace.ts'
 import { perform } from './perform.ts'
 import { reconcile, resolveRefused } from './reconcile.ts'
@@ -16,16 +21,8 @@ import { Returns } from './returns.ts'
 import { Run } from './run.ts'
 import { type ClaimedTask, type StepAnswer, step } from './step.ts'
 import { Unbegun } from './unbegun.ts'
+import { withGrace } from './with-grace.ts'
 import type { AnyWorker } from './worker.ts'
-
-export type DispatcherParts = {
-  /** For callbacks and whatever else takes its time. */
-  readonly pool: Pool
-  /** For claiming and the lease alone, so that no callback can keep a heartbeat waiting. */
-  readonly control: Pool
-  readonly names: Names
-  readonly listen: (onWake: () => void, onCancel: (holder: string) => void) => Listener
-}
 
 type Finished = { readonly run: Run; readonly output: string | null; readonly isUnchanged: boolean }
 
@@ -89,12 +86,16 @@ export class DispatcherLoop implements Dispatcher {
         this.#wake()
       },
     })
-    this.#lease = new LeaseKeeper(parts.control, this.#options, {
-      onLost: () => void this.#lose(),
-      onSilence: () => this.#abort('lease_lost'),
-      onCancel: (ids) => this.#cancel(ids),
-      onExpired: () => this.#wake(),
-    })
+    this.#lease = new LeaseKeeper(
+      parts.control,
+      { ...this.#options, retention: parts.retention },
+      {
+        onLost: () => void this.#lose(),
+        onSilence: () => this.#abort('lease_lost'),
+        onCancel: (ids) => this.#cancel(ids),
+        onExpired: () => this.#wake(),
+      },
+    )
   }
 
   get id(): number {
@@ -177,6 +178,7 @@ export class DispatcherLoop implements Dispatcher {
         idle,
       })
       this.#claiming -= Math.max(0, room)
+      if (finished.length + answer.tasks.length > 0) this.#parts.onChange()
       if (idle !== null) this.#isIdleListed = idle
       this.#pace.stepped(answer.tasks, room, scan)
       this.#settleFinished(finished, answer.accepted)
@@ -264,7 +266,10 @@ export class DispatcherLoop implements Dispatcher {
         else this.#finished.push({ run, output, isUnchanged })
         this.#ended(run)
       },
-      onRecorded: () => this.#ended(run),
+      onRecorded: () => {
+        this.#parts.onChange()
+        this.#ended(run)
+      },
       onError: (error) => this.#options.onError?.(error),
     })
   }
@@ -383,12 +388,7 @@ export class DispatcherLoop implements Dispatcher {
     clearInterval(this.#staleCheck)
     this.#recovery.close()
     this.#returns.give(this.#unbegun.takeAll())
-    const graceMs = this.#options.stopSeconds * 1000
-    const quiet = this.#untilQuiet()
-    const timers = [setTimeout(() => this.#abort('stopping'), graceMs)]
-    const late = new Promise<void>((resolve) => timers.push(setTimeout(resolve, graceMs + 1000))) // a second to heed the signal
-    await Promise.race([quiet, late])
-    for (const timer of timers) clearTimeout(timer)
+    await withGrace(this.#untilQuiet(), this.#options.stopSeconds * 1000, () => this.#abort('stopping'))
     this.#isOver = true
     // Those of an earlier incarnation are not ours to give.
     this.#returns.give([...this.#running.values()].filter((run) => run.holder === this.#lease.holder))

@@ -84,6 +84,20 @@ export class UnfinishedWork extends MillraceError {
   }
 }
 
+/** Events after the position are not kept any more, or it is of another database: read the present state anew. */
+export class PositionGone extends MillraceError {
+  readonly code = 'position_gone'
+  /** The oldest event that is kept. */
+  readonly oldest: string
+  /** The newest there is: what follows can be read after it. */
+  readonly newest: string
+  constructor(after: string, oldest: string, newest: string) {
+    super(`events after ${after} cannot be told: kept are ${oldest} to ${newest}`)
+    this.oldest = oldest
+    this.newest = newest
+  }
+}
+
 /** The caller's transaction is stricter than READ COMMITTED, in which the engine's locks would read the past. */
 export class IsolationRefused extends MillraceError {
   readonly code = 'isolation_refused'

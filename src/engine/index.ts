@@ -1,4 +1,4 @@
-export type { ActOptions, RerunAllOptions } from './act.ts'
+export type { ActOptions, EndOptions, RerunAllOptions } from './act.ts'
 export type { AddedTask, AddItem, AddOptions, ItemRef } from './add.ts'
 export type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 export {
@@ -9,17 +9,40 @@ export {
   KeyConflict,
   LeaseLost,
   MillraceError,
+  PositionGone,
   StateRefused,
   TaskNotFound,
   UnfinishedWork,
   UnknownKind,
 } from './errors.ts'
+export { EventHub } from './event-hub.ts'
 export { type ConnectOptions, connect, Millrace } from './millrace.ts'
+export {
+  keepOutbox,
+  newestPosition,
+  type OutboxRetention,
+  oldestPosition,
+  publish,
+  readEvents,
+  sequence,
+} from './outbox.ts'
+export { isStorable } from './output.ts'
 export type { PruneOptions } from './prune.ts'
 export type { Attempt, HistoryEntry, Neighbour, Task, TaskRef } from './read.ts'
 export { type StopReason, WorkStopped } from './run.ts'
 export type { InputOf, OutputOf, Schema } from './schema.ts'
 export { type Condition, isTerminal, type Lease, type TaskId, type TaskState, taskStates } from './task.ts'
+export type {
+  ApplicationEvent,
+  EventBatch,
+  EventFilter,
+  EventPage,
+  EventPosition,
+  ReadEventsOptions,
+  SubscribeOptions,
+  Subscription,
+  TaskEvent,
+} from './task-event.ts'
 export type { Why } from './why.ts'
 export { AdvisoryError, PermanentError, TransientError, WorkError, type WorkErrorOptions } from './work-error.ts'
 export {

@@ -1,5 +1,6 @@
 import type { Pool } from '../db/index.ts'
 import { canceling, expire, heartbeat, register, unregister } from './dispatchers.sql.ts'
+import { keepOutbox, type OutboxRetention } from './outbox.ts'
 
 export type LeaseEvents = {
   /** The lease ran out and the tasks were given to others. */
@@ -16,11 +17,18 @@ export type LeaseOptions = {
   readonly name: string
   readonly leaseSeconds: number
   readonly maxDeaths: number
+  /** How much the outbox keeps. */
+  readonly retention: OutboxRetention
 }
 
 const TICK_MS = 1000
+/** So that the outbox does not grow without end where nobody subscribes. */
+const TICKS_PER_KEEPING = 5
 
-/** Holds the one lease that covers everything a dispatcher runs, and takes away those of dispatchers that fell silent. */
+/**
+ * Holds the one lease that covers everything a dispatcher runs. Takes away those of dispatchers that fell silent, and
+ * keeps the outbox within its limits: whoever holds a lease does so for all.
+ */
 export class LeaseKeeper {
   readonly #pool: Pool
   readonly #options: LeaseOptions
@@ -30,6 +38,7 @@ export class LeaseKeeper {
   #endsAt = 0
   #beat: NodeJS.Timeout | undefined
   #tick: NodeJS.Timeout | undefined
+  #ticksUntilKeeping = TICKS_PER_KEEPING
 
   constructor(pool: Pool, options: LeaseOptions, events: LeaseEvents) {
     this.#pool = pool
@@ -89,9 +98,22 @@ export class LeaseKeeper {
 
   #onTick(): void {
     this.lookForCancels()
+    this.#keepOutbox()
     expire(this.#pool, { max_deaths: this.#options.maxDeaths })
       .then(({ count }) => {
         if (count > 0) this.#events.onExpired()
+      })
+      .catch(() => {})
+  }
+
+  #keepOutbox(): void {
+    this.#ticksUntilKeeping -= 1
+    if (this.#ticksUntilKeeping > 0) return
+    this.#ticksUntilKeeping = TICKS_PER_KEEPING
+    keepOutbox(this.#pool, this.#options.retention)
+      .then((count) => {
+        // A portion at a time: there is probably more.
+        if (count > 0) this.#ticksUntilKeeping = 1
       })
       .catch(() => {})
   }

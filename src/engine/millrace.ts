@@ -4,12 +4,22 @@ import { type AddedTask, type AddItem, type AddOptions, add } from './add.ts'
 import type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 import { DispatcherLoop } from './dispatcher.ts'
 import { notify } from './dispatchers.sql.ts'
+import { EventHub } from './event-hub.ts'
 import { Names } from './names.ts'
+import { type OutboxRetention, publish, readEvents } from './outbox.ts'
 import { type PruneOptions, prune } from './prune.ts'
 import * as reading from './read.ts'
 import { verify } from './reads.sql.ts'
 import { require as requireTask } from './record.ts'
 import { resolveTask } from './resolve.ts'
+import type {
+  ApplicationEvent,
+  EventBatch,
+  EventPage,
+  ReadEventsOptions,
+  SubscribeOptions,
+  Subscription,
+} from './task-event.ts'
 import { type Why, why } from './why.ts'
 import type { AnyWorker, PayloadInput, Requirement } from './worker.ts'
 
@@ -19,6 +29,8 @@ export type ConnectOptions = {
   readonly migrate?: boolean
   /** Connections at most. Default: 10. */
   readonly poolSize?: number
+  /** How long events are kept for subscribers. Default: 7 days, and at most a million rows. */
+  readonly eventRetention?: OutboxRetention
   /** Told of connections that broke; they are made again. */
   readonly onError?: (error: Error) => void
 }
@@ -40,7 +52,7 @@ export async function connect(options: ConnectOptions): Promise<Millrace> {
     await pool.end()
     throw error
   }
-  return new Millrace(pool, options.databaseUrl)
+  return new Millrace(pool, options.databaseUrl, options.eventRetention)
 }
 
 export type Parts = { readonly pool: Pool; readonly names: Names }
@@ -48,7 +60,7 @@ export type Parts = { readonly pool: Pool; readonly names: Names }
 /** What a `Millrace` works with, for this package alone. */
 export let partsOf: (millrace: Millrace) => Parts
 
-/** The work graph: add tasks, look at them, act on them, run dispatchers. */
+/** The work graph: add tasks, look at them, act on them, follow them, run dispatchers. */
 export class Millrace {
   static {
     partsOf = (millrace) => ({ pool: millrace.#pool, names: millrace.#names })
@@ -60,12 +72,16 @@ export class Millrace {
   readonly #lookups: Pool
   readonly #names: Names
   readonly #dispatchers = new Set<DispatcherLoop>()
+  readonly #hub: EventHub
+  readonly #retention: OutboxRetention
 
-  constructor(pool: Pool, databaseUrl: string) {
+  constructor(pool: Pool, databaseUrl: string, retention: OutboxRetention = {}) {
     this.#pool = pool
     this.#databaseUrl = databaseUrl
     this.#lookups = createPool({ databaseUrl, max: 1, applicationName: 'millrace names' })
     this.#names = new Names(this.#lookups)
+    this.#hub = new EventHub(pool)
+    this.#retention = retention
   }
 
   /** Makes workers known by kind, so that tasks can be added by name without running them here. */
@@ -79,40 +95,36 @@ export class Millrace {
     options: AddOptions = {},
   ): Promise<AddedTask> {
     const { client, actor, ...rest } = options
-    const [added] = await add(
-      client ?? this.#pool,
-      this.#names,
-      [{ ...rest, worker, payload }],
-      actor === undefined ? {} : { actor },
-    )
+    const [added] = await this.addMany([{ ...rest, worker, payload }], optional({ client, actor }))
     return added as AddedTask
   }
 
   /** Adds many tasks in one round trip, with edges among them: all or none. */
   addMany(items: readonly AddItem[], options: { client?: Db; actor?: string } = {}): Promise<AddedTask[]> {
-    return add(
-      options.client ?? this.#pool,
-      this.#names,
-      items,
-      options.actor === undefined ? {} : { actor: options.actor },
-    )
+    const { client = this.#pool, actor } = options
+    return this.#nudging(add(client, this.#names, items, optional({ actor })))
   }
 
   /** Adds a task without a kind: it succeeds by itself once its requirements are met. */
   async addMilestone(options: AddOptions = {}): Promise<AddedTask> {
     const { client, actor, ...rest } = options
-    const [added] = await add(
-      client ?? this.#pool,
-      this.#names,
-      [{ ...rest, milestone: true }],
-      actor === undefined ? {} : { actor },
-    )
+    const [added] = await this.addMany([{ ...rest, milestone: true }], optional({ client, actor }))
     return added as AddedTask
   }
 
   /** Adds requirements to a task that has not started. */
   require(task: string, requires: readonly Requirement[], options: { client?: Db } = {}): Promise<void> {
-    return requireTask((options.client as Pool | undefined) ?? this.#pool, task, requires)
+    return this.#nudging(requireTask((options.client as Pool | undefined) ?? this.#pool, task, requires))
+  }
+
+  /** Gives a task that has not started other requirements instead of those it has. */
+  rewire(ref: reading.TaskRef, requires: readonly Requirement[], options?: act.ActOptions): Promise<void> {
+    return this.#nudging(act.rewire(this.#pool, ref, requires, options))
+  }
+
+  /** Keeps tasks from starting until the client's transaction ends. Answers those that wait for their start. */
+  keepFromStarting(ids: readonly string[], options: { client: Db }): Promise<string[]> {
+    return act.keepFromStarting(options.client, ids)
   }
 
   /** The id of the task that a text names: its number, `My-Project@12:index`, or `scope/key`. Throws `TaskNotFound`. */
@@ -144,36 +156,61 @@ export class Millrace {
     return reading.dependents(this.#pool, id)
   }
 
-  cancel(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
-    return act.cancel(this.#pool, refs, options)
+  cancel(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.EndOptions): Promise<void> {
+    return this.#nudging(act.cancel(this.#pool, refs, options))
   }
 
   retry(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
-    return act.retry(this.#pool, refs, options)
+    return this.#nudging(act.retry(this.#pool, refs, options))
   }
 
   rerun(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
-    return act.rerun(this.#pool, refs, options)
+    return this.#nudging(act.rerun(this.#pool, refs, options))
   }
 
   rerunAll(kind: string, options?: act.RerunAllOptions): Promise<number> {
-    return act.rerunAll(this.#pool, kind, options)
+    return this.#nudging(act.rerunAll(this.#pool, kind, options))
   }
 
   hold(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
-    return act.hold(this.#pool, refs, options)
+    return this.#nudging(act.hold(this.#pool, refs, options))
   }
 
   release(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
-    return act.release(this.#pool, refs, options)
+    return this.#nudging(act.release(this.#pool, refs, options))
   }
 
-  skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
-    return act.skip(this.#pool, refs, options)
+  skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.EndOptions): Promise<void> {
+    return this.#nudging(act.skip(this.#pool, refs, options))
   }
 
   succeed(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
-    return act.succeed(this.#pool, refs, options)
+    return this.#nudging(act.succeed(this.#pool, refs, options))
+  }
+
+  /**
+   * Calls `onEvents` with everything that happens to tasks, in order and each once, from a position on: by default from
+   * now on. Stop with `unsubscribe` of the answer.
+   */
+  subscribe(options: SubscribeOptions, onEvents: (batch: EventBatch) => void | Promise<void>): Promise<Subscription> {
+    return this.#hub.subscribe(options, onEvents)
+  }
+
+  /** Events that are kept, after a position. Throws `PositionGone`. */
+  events(options: ReadEventsOptions): Promise<EventPage> {
+    return readEvents(this.#pool, options)
+  }
+
+  /** Tells subscribers of something: at once, or if and when the transaction of `client` commits. */
+  publish(event: ApplicationEvent, options: { client?: Db } = {}): Promise<void> {
+    return this.#nudging(publish(options.client ?? this.#pool, event))
+  }
+
+  /** Subscribers here need not wait for the next look. */
+  async #nudging<T>(change: Promise<T>): Promise<T> {
+    const answer = await change
+    this.#hub.nudge()
+    return answer
   }
 
   /** Deletes finished tasks by a retention rule. Never touches what is unfinished, or what unfinished work depends on. */
@@ -209,6 +246,8 @@ export class Millrace {
             onNotification: (channel, payload) => (channel === 'millrace' ? onWake() : onCancel(payload)),
             onConnect: onWake,
           }),
+        onChange: () => this.#hub.nudge(),
+        retention: this.#retention,
       },
       workers,
       options,
@@ -221,7 +260,14 @@ export class Millrace {
 
   /** Stops the dispatchers and closes the connections. */
   async close(): Promise<void> {
-    await Promise.all([...this.#dispatchers].map((dispatcher) => dispatcher.stop()))
+    await Promise.all([this.#hub.close(), ...[...this.#dispatchers].map((dispatcher) => dispatcher.stop())])
     await Promise.all([this.#pool.end(), this.#lookups.end()])
   }
+}
+
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Without what is undefined: an option that is left out is not given as undefined. */
+function optional<T extends object>(values: T): Given<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<T>
 }

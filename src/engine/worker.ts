@@ -1,6 +1,7 @@
 import type { AddedTask, AddItem, AddOptions } from './add.ts'
 import type { InputOf, OutputOf, Schema } from './schema.ts'
 import type { Condition, TaskId } from './task.ts'
+import type { ApplicationEvent } from './task-event.ts'
 import type { WorkError } from './work-error.ts'
 
 /** A requirement: a task that must have succeeded, or a task and what of it is waited for. */
@@ -43,6 +44,10 @@ export type WorkedTask<Payload> = {
   readonly creator: TaskId | null
   /** Transient errors so far. */
   readonly failures: number
+  /** Dispatchers that died while they had it. */
+  readonly deaths: number
+  /** The number of this attempt: raised by every claim, also by those that came to nothing. */
+  readonly epoch: number
 }
 
 export type Log = (message: string, fields?: Record<string, unknown>) => void
@@ -70,6 +75,8 @@ export type Tx = {
   addMany(items: readonly AddItem[]): Promise<AddedTask[]>
   /** Adds requirements to a task that has not started, or to the task this transaction belongs to. */
   require(task: TaskId, requires: readonly Requirement[]): Promise<void>
+  /** Tells subscribers of something, if and when the transaction commits. */
+  publish(event: ApplicationEvent): Promise<void>
 }
 
 export type ErrorCategory = 'transient' | 'permanent' | 'advisory'
@@ -93,6 +100,8 @@ export type Worker<S extends Schema, Returned> = {
   classify?(error: unknown): ErrorCategory | undefined
   work(context: WorkContext<OutputOf<S>>): Returned | Promise<Returned>
   onSuccess?(tx: Tx, task: WorkedTask<OutputOf<S>>, result: ResultOf<Returned>): Promise<void> | void
+  /** True: `onSuccess` has nothing to write for this result, and it is recorded with others at once. Default: false. */
+  isPlain?(result: ResultOf<Returned>): boolean
   onFailure?(tx: Tx, task: WorkedTask<OutputOf<S>>, error: WorkError): Promise<void> | void
   onReschedule?(tx: Tx, task: WorkedTask<OutputOf<S>>): Promise<void> | void
 }

@@ -1,2 +1,8 @@
+export type { EventSource } from './event-selection.ts'
+export { addEvents } from './events.ts'
+export { addNodes } from './nodes.ts'
 export { createServer, type HttpServer, type Resource, requireTokenFor, type ServerOptions } from './server.ts'
+export { addSocket } from './socket.ts'
+export { addTaskLog, type Outputs } from './task-log.ts'
 export { addTasks } from './tasks.ts'
+export { addWebhooks } from './webhooks.ts'

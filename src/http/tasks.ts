@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { type BodyAnswered, type Route, routes } from '../api/index.ts'
+import { type BodyAnswered, routes } from '../api/index.ts'
 import type { ActOptions, Millrace, Task } from '../engine/index.ts'
-import { type Asked, addRoute } from './add-route.ts'
-import { Problem } from './problems.ts'
+import { addRoute } from './add-route.ts'
+import { findTask } from './find-task.ts'
 
 const NEIGHBOURS = 100
 
@@ -10,7 +10,7 @@ const NEIGHBOURS = 100
 export function addTasks(app: FastifyInstance, millrace: Millrace): void {
   const { tasks } = routes
   addRoute(app, tasks.get, async (asked) => {
-    const id = await find(millrace, asked)
+    const id = await findTask(millrace, asked)
     const [task, why, requirements, dependents, attempts] = await Promise.all([
       millrace.task(id),
       millrace.why(id),
@@ -37,12 +37,12 @@ export function addTasks(app: FastifyInstance, millrace: Millrace): void {
     }
   })
   addRoute(app, tasks.why, async (asked) => {
-    const id = await find(millrace, asked)
+    const id = await findTask(millrace, asked)
     const [{ state }, { sentence, culprits }] = await Promise.all([millrace.task(id), millrace.why(id)])
     return { id, state, why: sentence, culprits: [...culprits] }
   })
   addRoute(app, tasks.events, async (asked) => {
-    const history = await millrace.history(await find(millrace, asked))
+    const history = await millrace.history(await findTask(millrace, asked))
     const items = history.map(({ at, name, from, to, cause, culprit, actor, dispatcher, error }) => ({
       at: at.toISOString(),
       name,
@@ -72,21 +72,11 @@ function addAction(
   act: (id: string, by: ActOptions) => Promise<void>,
 ): void {
   addRoute(app, route, async (asked) => {
-    const id = await find(millrace, asked)
+    const id = await findTask(millrace, asked)
     const { cause } = asked.body ?? {}
     await act(id, { actor: asked.identity.name, ...(cause === undefined ? {} : { cause }) })
     return { id, state: (await millrace.task(id)).state }
   })
-}
-
-/** The id of the task that is meant, when the caller may see it. */
-async function find<R extends Route>(millrace: Millrace, { params, identity }: Asked<R>): Promise<string> {
-  const { id: ref } = params as { id: string }
-  const id = await millrace.resolve(ref)
-  if (identity.limit !== null && identity.limit.name !== id) {
-    throw new Problem('forbidden', `${identity.name} is limited to another task`)
-  }
-  return id
 }
 
 const iso = (at: Date | null) => at?.toISOString() ?? null

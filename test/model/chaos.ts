@@ -7,6 +7,7 @@ import { type Condition, MillraceError } from '../../src/engine/index.ts'
 import type { OutcomeName, VerbName } from './commands.ts'
 import { verbs } from './commands.ts'
 import { Engine } from './engine.ts'
+import { checkTold } from './told.ts'
 
 type Random = (below: number) => number
 
@@ -179,6 +180,7 @@ class Chaos {
     expect(await ask(WROTE_WRONG), 'writes without their outcome').toEqual([])
     expect(await ask(ENDED_TWICE), 'performances that ended twice').toEqual([])
     expect(await ask(OVERLAPPED), 'performances of one task that overlap').toEqual([])
+    await checkTold(pool)
     if (this.#options.byHand) return
     expect(await ask(TOO_EARLY), 'starts before a requirement was met').toEqual([])
     expect(await ask(ENDINGS_NOT_ONE), 'tasks that did not end exactly once').toEqual([])

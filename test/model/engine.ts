@@ -1,7 +1,7 @@
 // The engine as the tests drive it: its own verbs and statements, on several connections in turn, in a database whose
 // graph is emptied between cases.
 import { createPool, type Pool, transaction } from '../../src/db/index.ts'
-import { cancel, hold, release, rerun, retry, skip, succeed } from '../../src/engine/act.ts'
+import { cancel, hold, release, rerun, retry, rewire, skip, succeed } from '../../src/engine/act.ts'
 import { type AddItem, add } from '../../src/engine/add.ts'
 import { beginSuspect, expire } from '../../src/engine/dispatchers.sql.ts'
 import { AdvisoryError, PermanentError, TransientError } from '../../src/engine/index.ts'
@@ -74,7 +74,8 @@ export class Engine {
       with a as (delete from millrace.live), b as (delete from millrace.done), c as (delete from millrace.task),
         d as (delete from millrace.edge), e as (delete from millrace.supersede), f as (delete from millrace.effect),
         g as (delete from millrace.attempt), h as (delete from millrace.event), i as (delete from written),
-        j as (delete from millrace.dispatcher), k as (update millrace.gate set used = 0 where used <> 0)
+        j as (delete from millrace.dispatcher), l as (delete from millrace.outbox), m as (delete from millrace.outbox_page),
+        k as (update millrace.gate set used = 0 where used <> 0)
       insert into millrace.dispatcher (name, lease_seconds, expires_at)
       select 'slot ' || n, 1000, clock_timestamp() + interval '1 day' from generate_series(0, 2) n
       returning id
@@ -93,6 +94,10 @@ export class Engine {
 
   require(task: string, requires: readonly Requirement[]): Promise<void> {
     return transaction(this.pool, (tx) => require(tx, task, requires))
+  }
+
+  rewire(task: string, requires: readonly Requirement[]): Promise<void> {
+    return rewire(this.pool, task, requires)
   }
 
   async claim(slot: number, limit: number): Promise<Claimed[]> {

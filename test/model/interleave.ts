@@ -3,15 +3,18 @@
 // outcome itself depends on who came first.
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import { rewire } from '../../src/engine/act.ts'
 import { add as addTasks } from '../../src/engine/add.ts'
 import { expire } from '../../src/engine/dispatchers.sql.ts'
 import { MillraceError } from '../../src/engine/index.ts'
+import { sequence } from '../../src/engine/outbox.ts'
 import { require } from '../../src/engine/record.ts'
 import { step } from '../../src/engine/step.ts'
 import { failTasks, finishTask, holdLease, lockToFinish, requeueTasks } from '../../src/engine/tasks.sql.ts'
 import { add, type Command, command, type Required } from './commands.ts'
 import { byHand, Engine, MAX_DEATHS, type Token } from './engine.ts'
 import { type Session, sessions } from './session.ts'
+import { checkTold } from './told.ts'
 
 type Move =
   | { readonly session: number; readonly command: Command }
@@ -62,6 +65,8 @@ class Interleaving {
       if (at.isBusy) continue
       if ('end' in move) await this.#end(move.session, move.end)
       else await this.#begin(move.session, move.command)
+      // While transactions are open and others have committed: what commits late must not be missed.
+      await sequence(this.#monitor as never)
     }
     await this.#endAll()
     await this.#drain()
@@ -122,6 +127,10 @@ class Interleaving {
       case 'require':
         return this.#inSavepoint(client, () =>
           require(pool, at(known, wanted.pick), this.#refs(wanted.requires, known)),
+        )
+      case 'rewire':
+        return this.#inSavepoint(client, () =>
+          rewire(pool, at(known, wanted.pick), this.#refs(wanted.requires, known), options),
         )
       case 'claim':
         own.leases.push(...(await this.#claim(client, wanted.dispatcher, wanted.limit)))
@@ -297,6 +306,7 @@ class Interleaving {
     const { rows: left } = await client.query('select id, state, unmet from millrace.live')
     expect(left, 'tasks that never end').toEqual([])
     await this.#checkRecords()
+    await checkTold(client)
   }
 
   async #settle(when: string): Promise<void> {

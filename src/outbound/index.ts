@@ -1,0 +1,9 @@
+export { AddressRefused, NoAnswer, UrlRefused } from './errors.ts'
+export {
+  createOutbound,
+  type Outbound,
+  type OutboundAnswer,
+  type OutboundOptions,
+  type OutboundRequest,
+  type OutboundStream,
+} from './outbound.ts'

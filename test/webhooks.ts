@@ -1,0 +1,58 @@
+// Webhooks with receivers on this machine; deliveries are made and sent when a test says so.
+import { onTestFinished } from 'vitest'
+import { drain } from '../src/engine/drain.ts'
+import { connect, publish } from '../src/engine/index.ts'
+import { sequence } from '../src/engine/outbox.ts'
+import { createOutbound } from '../src/outbound/index.ts'
+import { planDeliveries } from '../src/webhooks/plan.ts'
+import { Webhooks } from '../src/webhooks/webhooks.ts'
+import type { TestEngine } from './engine.ts'
+import { type Answer, aReceiver } from './receiver.ts'
+
+export type WebhookOptions = {
+  readonly names?: string[]
+  readonly answer?: Answer
+  /** Told the scope before the webhook is made. */
+  readonly before?: (scope: string) => Promise<void>
+}
+
+export function useWebhooks(engine: TestEngine) {
+  let made = 0
+
+  /** A webhook for events of a scope of its own. */
+  const aWebhook = async ({ names, answer, before }: WebhookOptions = {}) => {
+    made += 1
+    const scope = `told-${made}`
+    const millrace = await connect({ databaseUrl: engine.databaseUrl })
+    onTestFinished(() => millrace.close())
+    const outbound = createOutbound({ allow: ['127.0.0.0/8'] })
+    onTestFinished(() => outbound.close())
+    const webhooks = new Webhooks({ pool: engine.pool, millrace, outbound })
+    const [worker] = webhooks.workers
+    if (worker === undefined) throw new Error('there is no worker')
+    const context = { pool: engine.pool, millrace, outbound, worker }
+    const receiver = await aReceiver(answer)
+    await before?.(scope)
+    const webhook = await webhooks.create({ url: receiver.url, scopes: [scope], names, actor: 'someone' })
+    // Removed, so that the next test's events are not sent here.
+    onTestFinished(() => webhooks.remove(webhook.id, { actor: 'test' }).catch(() => {}))
+    return {
+      webhooks,
+      webhook,
+      context,
+      millrace,
+      scope,
+      receiver,
+      tell: (name = 'test.told', detail: unknown = {}) => publish(engine.pool, { name, scope, detail }),
+      deliveries: () => webhooks.deliveries(webhook.id, { limit: 100 }),
+      /** Makes deliveries of everything that was committed. */
+      async plan() {
+        await sequence(engine.pool)
+        while (await planDeliveries(context));
+      },
+      send: (options: { limit?: number; includeDelayed?: boolean } = {}) =>
+        drain(millrace, webhooks.workers, { queues: ['webhooks'], ...options }),
+    }
+  }
+  return { aWebhook, sequence: () => sequence(engine.pool) }
+}
