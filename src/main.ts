@@ -24,7 +24,7 @@ import { addEvents, addNodes, addSocket, addTasks, addWebhooks, createServer, re
 import { createNodes, createNodeWorkers, type Nodes } from './nodes/index.ts'
 import { createOutbound } from './outbound/index.ts'
 import { Parts } from './parts.ts'
-import { createProcessRunner } from './runners/index.ts'
+import { createContainerRunner, createProcessRunner } from './runners/index.ts'
 import { Webhooks } from './webhooks/index.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
@@ -120,6 +120,7 @@ async function startWork({ config, logger, parts, database, millrace, access, ur
   await mkdir(scratch, { recursive: true, mode: 0o700 })
   const runner = createProcessRunner()
   parts.add('runner', () => runner.close())
+  const containerRunner = createContainerRunner()
   const markerPrefix = `millrace-${installationOf(database.databaseUrl)}-`
   const swept = await runner.sweepLeftovers(markerPrefix)
   if (swept > 0) logger.warn({ swept }, 'ended processes that a server which is dead had left')
@@ -127,6 +128,7 @@ async function startWork({ config, logger, parts, database, millrace, access, ur
     pool: database.pool,
     millrace,
     runner,
+    containerRunner,
     scratch,
     markerPrefix,
     graceMs: config.grace_seconds * 1000,
@@ -146,6 +148,7 @@ async function startWork({ config, logger, parts, database, millrace, access, ur
   // What is given up when the time is over must have stored its output before the database goes.
   parts.add('dispatcher', async () => {
     await dispatcher.stop()
+    await containerRunner.detach()
     await runner.close()
     await work.settled()
   })
