@@ -12,6 +12,8 @@ create table millrace.output (
   bytes         bytea not null,
   primary key (task, attempt, start)
 );
+-- Text compresses well: the bytes are left to the server's default_toast_compression.
+--
 -- Only chunks that have bytes of the stream: the next one is found at once, however much the other stream holds.
 create index output_stdout on millrace.output (task, attempt, stdout_start) where stdout_length > 0;
 create index output_stderr on millrace.output (task, attempt, stderr_start) where stderr_length > 0;

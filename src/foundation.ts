@@ -1,8 +1,8 @@
-// What the server and a worker both stand on: the log, the database with its schema, the engine, the line of events.
+// What the server and a worker both stand on: the log, the database with its schema, the engine.
 import { type Logger, pino } from 'pino'
 import { type Config, withoutPassword } from './config/index.ts'
 import { type Database, openDatabase, prepareSchema } from './db/index.ts'
-import { connect, EventHub, type Millrace } from './engine/index.ts'
+import { connect, type Millrace } from './engine/index.ts'
 import type { Parts } from './parts.ts'
 
 export type Foundation = {
@@ -12,7 +12,6 @@ export type Foundation = {
   readonly parts: Parts
   readonly database: Database
   readonly millrace: Millrace
-  readonly hub: EventHub
 }
 
 /** Starts what everything else stands on. When `signal` aborts first, it throws; what has started is among the parts. */
@@ -33,9 +32,7 @@ export async function layFoundation(
     onError: (error) => logger.warn({ err: error }, 'a connection of the engine broke'),
   })
   parts.add('engine', () => millrace.close())
-  const hub = new EventHub(database.pool)
-  parts.add('events', () => hub.close())
-  return { config, logger, parts, database, millrace, hub }
+  return { config, logger, parts, database, millrace }
 }
 
 export function createLogger(config: Config): Logger {

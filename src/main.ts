@@ -15,7 +15,6 @@ import {
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { type ReadEventsOptions, readEvents } from './engine/index.ts'
 import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
   addEvents,
@@ -131,13 +130,8 @@ async function isLive(
 type Served = { readonly access: AccessControl; readonly nodes: Nodes; readonly webhooks: Webhooks }
 
 function openServer(at: Foundation, { access, nodes, webhooks }: Served) {
-  const { config, database, millrace, hub } = at
+  const { config, database, millrace } = at
   const { pool } = database
-  const events = {
-    hub,
-    read: (options: ReadEventsOptions) => readEvents(pool, options),
-    resolve: (text: string) => millrace.resolve(text),
-  }
   const outputs: Outputs = {
     read: (options) => readOutput(pool, options),
     follow: (options) => followOutput(pool, options),
@@ -153,8 +147,8 @@ function openServer(at: Foundation, { access, nodes, webhooks }: Served) {
       (app) => addTasks(app, millrace),
       (app) => addTaskLog(app, millrace, outputs),
       (app) => addNodes(app, nodes),
-      (app) => addEvents(app, events),
-      (app) => addSocket(app, events),
+      (app) => addEvents(app, millrace),
+      (app) => addSocket(app, millrace),
       (app) => addWebhooks(app, webhooks),
     ],
     readiness: () => readiness(pool),

@@ -64,7 +64,7 @@ export async function startWork(at: Work): Promise<Performing> {
 }
 
 /** Has webhooks told of events: their deliveries are made and sent here. */
-export function startWebhooks({ config, logger, parts, database, millrace, hub }: Foundation): Webhooks {
+export function startWebhooks({ config, logger, parts, database, millrace }: Foundation): Webhooks {
   const onError = (error: Error) => logger.warn({ err: error }, 'webhooks could not go on; they will')
   const outbound = createOutbound({ allow: config.outbound_allow?.split(',') ?? [] })
   parts.add('outbound', () => outbound.close())
@@ -72,7 +72,7 @@ export function startWebhooks({ config, logger, parts, database, millrace, hub }
   const options = { concurrency: DELIVERIES_AT_ONCE, stopSeconds: config.drain_seconds, onError }
   const dispatcher = millrace.dispatch(webhooks.workers, options)
   parts.add('webhooks', () => dispatcher.stop())
-  parts.add('planning of webhooks', webhooks.start(hub, onError))
+  parts.add('planning of webhooks', webhooks.start(onError))
   return webhooks
 }
 

@@ -30,27 +30,28 @@ const LEARNED = [
   'rev',
   'csid',
 ]
-const MOST_LEARNED = 50
+const LEARNED_AS: Readonly<Record<string, string>> = { next_cursor: 'cursor', next: 'start' }
+const MOST_LEARNED = 20
 
 class Memory {
-  readonly #seen = new Map<string, unknown[]>([['id', ['1', '2']]])
+  readonly #seen = new Map<string, unknown[]>()
 
   get seen(): ReadonlyMap<string, readonly unknown[]> {
     return this.#seen
   }
 
-  learn(value: unknown): void {
-    if (Array.isArray(value)) for (const item of value) this.learn(item)
+  learn(resource: string, value: unknown): void {
+    if (Array.isArray(value)) for (const item of value) this.learn(resource, item)
     else if (typeof value === 'object' && value !== null) {
       for (const [name, inner] of Object.entries(value)) {
-        if (LEARNED.includes(name) && (typeof inner === 'string' || typeof inner === 'number')) this.#add(name, inner)
-        else this.learn(inner)
+        if (LEARNED.includes(name) && (typeof inner === 'string' || typeof inner === 'number')) {
+          this.add(`${resource}.${LEARNED_AS[name] ?? name}`, inner)
+        } else this.learn(resource, inner)
       }
     }
   }
 
-  #add(name: string, value: string | number): void {
-    const under = name === 'next_cursor' ? 'cursor' : name === 'next' ? 'start' : name
+  add(under: string, value: string | number): void {
     const list = this.#seen.get(under) ?? []
     if (!list.includes(value) && list.length < MOST_LEARNED) this.#seen.set(under, [...list, value])
   }
@@ -59,13 +60,14 @@ class Memory {
 const isCreating = ({ parameters }: Operation) => parameters.some(({ name }) => name === 'Idempotency-Key')
 
 /** Something to ask for. */
-async function addTasks(databaseUrl: string): Promise<void> {
+async function addTasks(databaseUrl: string, memory: Memory): Promise<void> {
   const millrace = await connect({ databaseUrl })
   const worker = defineWorker({ kind: 'test.work', payload: z.unknown(), work: async () => 'done' })
   const first = await millrace.add(worker, {}, { scope: 'archive:My-Project', key: '12:index' })
-  await millrace.add(worker, { a: ['ü', null] }, { requires: [first.id] })
-  await millrace.addMilestone({ scope: 'node', key: 'a/b' })
+  const second = await millrace.add(worker, { a: ['ü', null] }, { requires: [first.id] })
+  const third = await millrace.addMilestone({ scope: 'node', key: 'a/b' })
   await millrace.close()
+  for (const id of [first.id, second.id, third.id, 'My-Project@12:index']) memory.add('tasks.id', id)
 }
 
 /** Asks for an operation, and expects of the answer what holds for all of them. */
@@ -85,7 +87,7 @@ async function createAsk(url: string, memory: Memory) {
         expect(reply.json).toMatchObject({ status: reply.status, code: expect.stringMatching(/^[a-z_]+$/) })
       }
       compare(operation.method, path, reply)
-      memory.learn(reply.json)
+      memory.learn(operation.name.split('.')[0] ?? '', reply.json)
       return reply
     } catch (error) {
       throw new Error(`${where}: ${(error as Error).message}`, { cause: error })
@@ -108,9 +110,9 @@ async function createAsk(url: string, memory: Memory) {
 
 test('no request breaks the server, and every answer is what the document says', async () => {
   await using server = await aServer()
-  await addTasks(server.database.databaseUrl)
   const document = (await (await fetch(`${server.url}/v1/openapi.json`)).json()) as Document
   const memory = new Memory()
+  await addTasks(server.database.databaseUrl, memory)
   const { ask, close } = await createAsk(server.url, memory)
   const operations = operationsOf(document)
   expect(operations.length).toBeGreaterThan(10)
@@ -131,6 +133,6 @@ test('no request breaks the server, and every answer is what the document says',
   close()
   // Requests that are all refused would try nothing but the refusing.
   const names = [...letThrough].join(', ')
-  expect(letThrough.size, `only ${names} were ever let through`).toBeGreaterThan(operations.length / 3)
+  expect(letThrough.size, `only ${names} were ever let through`).toBeGreaterThan(operations.length / 2)
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
 }, 300_000)

@@ -82,13 +82,13 @@ const dataGiven = z
     'command, args, cwd, env, timeout, umask, limits, image, mounts, network, memory, cpus, file, time, interval, seconds, run_if, branch, rerun_if_lost mean something to the server; all others are your own',
   )
 
+const A_PARENT = 'must be root, the id of a node, or #N for the N-th node of this request, counted from 0'
+
 export const newNode = z.strictObject({
   metadata: z.strictObject({
     type,
     parent: z
-      .union([z.literal('root'), id, z.string().regex(/^#(0|[1-9]\d{0,4})$/)], {
-        error: 'must be root, the id of a node, or #N for the N-th node of this request, counted from 0',
-      })
+      .union([z.literal('root'), id, z.string().regex(/^#(0|[1-9]\d{0,4})$/, A_PARENT)], { error: A_PARENT })
       .describe('root, the id of a node, or #N: an earlier node of this request, the first being #0'),
     run_if: runIf.optional(),
     branch: branch.optional(),

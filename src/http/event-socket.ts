@@ -152,7 +152,7 @@ export class EventSocket {
       begin = resolve
     })
     const options = { filter, ...(after === undefined ? {} : { after }) }
-    const subscription = await this.#options.source.hub.subscribe(options, async (batch) => {
+    const subscription = await this.#options.source.subscribe(options, async (batch) => {
       await begun
       await this.#tellEvents(id, open, { ...batch, events: batch.events.filter(isWanted) })
     })

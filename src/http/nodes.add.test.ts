@@ -57,7 +57,7 @@ describe('T1: adding nodes', () => {
       '/body/1/metadata/parent',
       'does not exist',
     )
-    await expectRefusal([below('9'.repeat(19), command('true'))], '/body/0/metadata/parent', 'does not exist')
+    await expectRefusal([below('9'.repeat(19), command('true'))], '/body/0/metadata/parent', 'root')
     await expectRefusal([below('#0', command('true'))], '/body/0/metadata/parent', 'not an earlier node')
     await expectRefusal(
       [command('true'), below('#5', command('true'))],

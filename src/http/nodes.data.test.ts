@@ -56,7 +56,7 @@ describe('T5: keys', () => {
       code: 'node_not_found',
     })
     expect(await read('99999999', 'x')).toMatchObject({ status: 404, code: 'node_not_found' })
-    expect(await read('9'.repeat(19), 'x')).toMatchObject({ status: 404, code: 'node_not_found' })
+    expect(await read('9'.repeat(19), 'x')).toMatchObject({ status: 400 })
     for (const key of ['x', 'stdout', 'signal', 'branch', '..%2f..%2fetc%2fpasswd', '__proto__', 'constructor'])
       expect(await read(id, key), key).toMatchObject({ status: 404, code: 'key_not_found' })
     expect(await read(id, '%00')).toMatchObject({ status: 400 })

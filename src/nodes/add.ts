@@ -7,7 +7,6 @@ import {
   type Metadata,
   type NodeId,
   type NodeType,
-  possible,
   type RunIf,
   SCOPE,
   toCondition,
@@ -116,7 +115,7 @@ function checkAll(items: readonly NewNode[]): Spec[] {
 
 async function plan(tree: Tree, items: readonly NewNode[], specs: readonly Spec[]): Promise<Planned[]> {
   const named = [...new Set(items.flatMap(({ parent }) => (/^\d/.test(parent) ? [parent] : [])))]
-  const parents = new Map((await readNodes(tree.tx, { ids: possible(named) })).map((row) => [row.id, row]))
+  const parents = new Map((await readNodes(tree.tx, { ids: named })).map((row) => [row.id, row]))
   const flaws: Flaw[] = []
   const above = items.map(({ parent }, i): Planned['above'] => {
     if (parent === 'root') return null

@@ -1,7 +1,7 @@
 import { hasChosenOther } from './add.ts'
 import { readMeant, removeValues, setValues } from './data.sql.ts'
 import { InvalidNode, NodeCycle } from './errors.ts'
-import { type Branch, type NodeId, type NodeType, possible, type RunIf, toCondition } from './node.ts'
+import { type Branch, type NodeId, type NodeType, type RunIf, toCondition } from './node.ts'
 import { findBelow, lockTree, readNodes, updateNode } from './nodes.sql.ts'
 import { type ReadNode, readNode } from './read.ts'
 import { type Spec, specKeys, toSpec } from './spec.ts'
@@ -72,7 +72,7 @@ function check(type: NodeType, wanted: Readonly<Record<string, unknown>>, given:
 /** The new parent; null for root. */
 async function findParent(tree: Tree, id: NodeId, parent: string): Promise<NodeRow | null> {
   if (parent === 'root') return null
-  const [row] = await readNodes(tree.tx, { ids: possible([parent]) })
+  const [row] = await readNodes(tree.tx, { ids: [parent] })
   if (row === undefined) {
     throw new InvalidNode([{ pointer: '/metadata/parent', message: `node ${parent} does not exist` }])
   }

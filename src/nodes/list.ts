@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import { LAST_ID, type Metadata, type NodeId, type NodeState, type NodeType, possible, toMetadata } from './node.ts'
+import { type Metadata, type NodeId, type NodeState, type NodeType, toMetadata } from './node.ts'
 import { listNodes as listAll, listChildren, listTop, listUnfinished } from './nodes.sql.ts'
 
 export type ListOptions = {
@@ -14,13 +14,14 @@ export type ListOptions = {
 
 export type NodePage = { readonly nodes: readonly Metadata[]; readonly hasMore: boolean }
 
+const LAST_ID = 2n ** 63n - 1n
 const ALIVE: ReadonlySet<NodeState> = new Set(['incipient', 'running', 'killing'])
 
 /** Nodes in the order in which they were added. */
 export async function listNodes(db: Db, options: ListOptions): Promise<NodePage> {
   const { types = null, states = null, parent, limit } = options
-  const [after = LAST_ID] = possible([options.after ?? '0'])
-  if (parent != null && possible([parent]).length === 0) return { nodes: [], hasMore: false }
+  // Whatever lies beyond what an id can be is newer than all.
+  const after = BigInt(options.after ?? 0) > LAST_ID ? String(LAST_ID) : (options.after ?? '0')
   const asked = { types, states, after, limit: limit + 1 }
   const rows = await (parent === null
     ? listTop(db, asked)

@@ -27,12 +27,6 @@ export type Metadata = {
   readonly task: string
 }
 
-const LAST = 2n ** 63n - 1n
-/** The largest id there can be, for what is asked for beyond. */
-export const LAST_ID: NodeId = String(LAST)
-/** Those of the ids that the database can have given. */
-export const possible = (ids: readonly NodeId[]): NodeId[] => ids.filter((id) => BigInt(id) <= LAST)
-
 /** The scope of the tasks of all nodes; the key is the node's id. */
 export const SCOPE = 'node'
 export const KIND = 'node'

@@ -1,7 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { type Millrace, publish } from '../engine/index.ts'
 import { NodeNotFound, NodeStateRefused, VersionChanged } from './errors.ts'
-import { isEnded, type Metadata, type NodeId, possible, SCOPE, toMetadata } from './node.ts'
+import { isEnded, type Metadata, type NodeId, SCOPE, toMetadata } from './node.ts'
 import { lockNode, readNodes } from './nodes.sql.ts'
 
 /** What the verbs that change the tree work with. */
@@ -17,7 +17,7 @@ export type NodeRow = Awaited<ReturnType<typeof readNodes>>[number]
 
 /** The rows of the nodes, in the order of the ids. Throws `NodeNotFound`, naming all that are missing. */
 export async function findNodes(db: Db, ids: readonly NodeId[]): Promise<NodeRow[]> {
-  const found = new Map((await readNodes(db, { ids: possible(ids) })).map((row) => [row.id, row]))
+  const found = new Map((await readNodes(db, { ids })).map((row) => [row.id, row]))
   const missing = ids.filter((id) => !found.has(id))
   if (missing.length > 0) throw new NodeNotFound(missing)
   return ids.map((id) => found.get(id) as NodeRow)
@@ -34,7 +34,7 @@ export const versionOf = ({ version, begun_epoch: epoch, state }: NodeRow): stri
 
 /** The row, which nobody else changes until the transaction ends. */
 export async function findAndLock(db: Db, id: NodeId, version?: string): Promise<NodeRow> {
-  for (const there of possible([id])) await lockNode(db, { id: there })
+  await lockNode(db, { id })
   const row = await findNode(db, id)
   if (version !== undefined && version !== versionOf(row)) throw new VersionChanged(`node ${id}`, version)
   return row

@@ -1,6 +1,6 @@
 import type { Db } from '../db/index.ts'
 import { runsOf } from './chunks.ts'
-import { measure, readMixed, readStderr, readStdout } from './output.sql.ts'
+import { latestAttempt, measure, readMixed, readStderr, readStdout } from './output.sql.ts'
 import type { OutputPiece, OutputRun, OutputSize, OutputView, ReadOptions } from './output.ts'
 
 const PIECE_BYTES = 64 * 1024
@@ -16,9 +16,11 @@ type Row = Awaited<ReturnType<typeof readMixed>>[number]
  * there is. May answer fewer bytes than asked for: go on at `next` until `isEnd`.
  */
 export async function readOutput(db: Db, options: ReadOptions): Promise<OutputPiece> {
-  const { task, attempt = null, stream = 'mixed' } = options
+  const { task, stream = 'mixed' } = options
+  const attempt = options.attempt ?? (await latestAttempt(db, { task }))?.attempt
   const start = Math.max(0, Math.floor(options.start ?? 0))
   const before = start + Math.min(Math.max(1, Math.floor(options.limit ?? PIECE_BYTES)), LARGEST_PIECE_BYTES)
+  if (attempt === undefined) return { attempt, bytes: Buffer.alloc(0), runs: [], next: start, isEnd: true }
   const range = { task, attempt, from: String(start), before: String(before), limit: ROWS }
   const rows = await statements[stream](db, range)
   const parts: Buffer[] = []
@@ -36,13 +38,7 @@ export async function readOutput(db: Db, options: ReadOptions): Promise<OutputPi
     }
   }
   const size = Number(rows[0]?.size ?? start)
-  return {
-    attempt: rows[0]?.attempt ?? options.attempt,
-    bytes: Buffer.concat(parts),
-    runs,
-    next,
-    isEnd: next >= size,
-  }
+  return { attempt, bytes: Buffer.concat(parts), runs, next, isEnd: next >= size }
 }
 
 /** The runs of a chunk that belong to the view, with their bytes. */
@@ -65,14 +61,14 @@ function addRun(runs: OutputRun[], run: OutputRun): void {
 /** How much of an attempt's output is stored; of the latest attempt that has some when none is named. */
 export async function outputSize(
   db: Db,
-  { task, attempt }: { readonly task: string; readonly attempt?: number },
+  { task, ...of }: { readonly task: string; readonly attempt?: number },
 ): Promise<OutputSize & { readonly attempt: number | undefined }> {
-  const found = await measure(db, { task, attempt: attempt ?? null })
-  if (found === undefined) return { attempt, mixed: 0, stdout: 0, stderr: 0 }
+  const attempt = of.attempt ?? (await latestAttempt(db, { task }))?.attempt
+  const found = attempt === undefined ? undefined : await measure(db, { task, attempt })
   return {
-    attempt: found.attempt,
-    mixed: Number(found.mixed),
-    stdout: Number(found.stdout),
-    stderr: Number(found.stderr),
+    attempt,
+    mixed: Number(found?.mixed ?? 0),
+    stdout: Number(found?.stdout ?? 0),
+    stderr: Number(found?.stderr ?? 0),
   }
 }

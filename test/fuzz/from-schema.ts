@@ -27,7 +27,10 @@ export type Schema = {
   maxItems?: number
 }
 
-/** What earlier answers held under a name: ids, keys and cursors that exist lead deeper than those that do not. */
+/**
+ * What earlier answers held, by resource and name (`tasks.id`): ids, keys and cursors that exist lead deeper than those
+ * that do not.
+ */
 export type Seen = ReadonlyMap<string, readonly unknown[]>
 
 /** What is run by a shell or as a program stays harmless, whatever else is wild. */
@@ -106,13 +109,13 @@ const hostile: readonly unknown[] = [
 
 const anyHostile = fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: 'binary', maxLength: 50 }), fc.jsonValue())
 
-export type Making = { readonly root: Record<string, unknown>; readonly seen: Seen }
+export type Making = { readonly root: Record<string, unknown>; readonly seen: Seen; readonly resource: string }
 
 /** Mostly what the schema asks for; now and then, anywhere in it, something else. */
 export function fromSchema(making: Making, schema: Schema, name = ''): fc.Arbitrary<unknown> {
   const harmless = Object.hasOwn(HARMLESS, name) ? HARMLESS[name] : undefined
   if (harmless !== undefined) return fc.constantFrom(...harmless)
-  const known = making.seen.get(name) ?? []
+  const known = making.seen.get(`${making.resource}.${name}`) ?? []
   return fc.oneof(
     { weight: 12, arbitrary: asAsked(making, schema) },
     { weight: 1, arbitrary: anyHostile },
