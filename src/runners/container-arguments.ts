@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CheckedCommand } from './command.ts'
-import type { ContainerEngine } from './container-engine.ts'
+import type { ContainerEngine, Inspected } from './container-engine.ts'
 import { type CommandLimits, type ContainerSpec, InvalidCommand } from './runner.ts'
 
 export const MARKER_LABEL = 'millrace.marker'
@@ -17,6 +17,13 @@ export type Launch = {
 
 /** One container per marker: a second one of the same attempt is refused by the engine. */
 export const containerName = (marker: string): string => `millrace-${marker.replaceAll(/[^\w.-]/g, '_')}`
+
+/** The name of a container that another server took up: labels stay as they were made, so the name says whose it is. */
+export const adoptedName = (marker: string, runnerId: string): string => `${containerName(marker)}--${runnerId}`
+
+/** The runner that watches the container, or did until its server died. */
+export const ownerOf = ({ name, labels }: Inspected): string =>
+  /--(\d+\.\d+\.\d+\.\d+)$/.exec(name)?.[1] ?? labels[RUNNER_LABEL] ?? ''
 
 /** The words of `run`, without the environment. */
 export function runArguments({ engine, command, container, runnerId }: Launch): string[] {

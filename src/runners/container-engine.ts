@@ -13,6 +13,7 @@ export class EngineFailed extends Error {
 /** What is asked of a container, in the form in which both engines answer. */
 export type Inspected = {
   readonly id: string
+  readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly status: string
   readonly exitCode: number
@@ -97,14 +98,16 @@ export const lastLine = (text: string): string => text.trim().split('\n').at(-1)
 
 type RawContainer = {
   Id: string
+  Name: string
   Config: { Labels?: Record<string, string> | null }
   State: { Status: string; ExitCode: number; OOMKilled?: boolean; ConmonPid?: number }
   HostConfig: { Memory?: number; LogConfig?: { Path?: string } }
 }
 
-function toInspected({ Id, Config, State, HostConfig }: RawContainer): Inspected {
+function toInspected({ Id, Name, Config, State, HostConfig }: RawContainer): Inspected {
   return {
     id: Id,
+    name: Name.replace(/^\//, ''),
     labels: Config.Labels ?? {},
     status: State.Status,
     exitCode: State.ExitCode,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkCommand, GRACE_MS } from './command.ts'
-import { MARKER_LABEL, RUNNER_LABEL } from './container-arguments.ts'
+import { adoptedName, MARKER_LABEL, ownerOf } from './container-arguments.ts'
 import { ContainerCommand, type Watch } from './container-command.ts'
 import { ContainerEngine, type Inspected } from './container-engine.ts'
 import {
@@ -73,6 +73,7 @@ class ContainerRunner implements AdoptingRunner {
       await engine.remove(container.id) // made and not started when its server died: nothing ran
       return undefined
     }
+    await engine.expect(['rename', container.id, adoptedName(marker, this.#runnerId)])
     const adopted = this.#watch({ engine, marker, program: '', io: { sink }, timeoutMs, graceMs: GRACE_MS })
     adopted.adopt(container)
     return adopted
@@ -119,7 +120,7 @@ class ContainerRunner implements AdoptingRunner {
 
   async #end(isMeant: (marker: string, runnerId: string) => boolean): Promise<number> {
     const engine = await this.#find()
-    const isMeantOne = ({ labels }: Inspected) => isMeant(labels[MARKER_LABEL] ?? '', labels[RUNNER_LABEL] ?? '')
+    const isMeantOne = (one: Inspected) => isMeant(one.labels[MARKER_LABEL] ?? '', ownerOf(one))
     const meant = (await engine.list(MARKER_LABEL)).filter(isMeantOne)
     for (const { id } of meant) await engine.remove(id)
     return meant.length
