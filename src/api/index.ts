@@ -4,6 +4,7 @@ import { events } from './events.ts'
 import { nodes, scheduler } from './nodes.ts'
 import { tasks } from './tasks.ts'
 import { webhooks } from './webhooks.ts'
+import { workers } from './workers.ts'
 
 export {
   type CallOptions,
@@ -33,4 +34,4 @@ export { id, type Problem, problem } from './shapes.ts'
 export { type SocketMessage, socketMessage } from './socket.ts'
 
 /** Every route of the server, by resource and verb. */
-export const routes = { about, session, tokens, audit, nodes, scheduler, tasks, events, webhooks }
+export const routes = { about, session, tokens, audit, nodes, scheduler, tasks, events, webhooks, workers }
