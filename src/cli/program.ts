@@ -1,5 +1,5 @@
+import { Command, CommanderError } from 'commander'
 import { type CommandFile, declare, splitJsonFields } from './command.ts'
-import { Command, CommanderError } from './commander.ts'
 import type { GlobalOptions } from './context.ts'
 import { exitCodes, exitOf, tell } from './exit.ts'
 import type { LoadHost } from './host.ts'
