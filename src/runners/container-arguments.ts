@@ -52,7 +52,16 @@ export function runArguments({ engine, command, container, runnerId }: Launch): 
     // Bytes as they are, all of them: docker's usual form replaces what is no text, this one would drop the oldest.
     ...(engine.isPodman
       ? ['--log-driver', 'k8s-file']
-      : ['--log-driver', 'local', '--log-opt', 'max-size=1000g', '--log-opt', 'max-file=1']),
+      : [
+          '--log-driver',
+          'local',
+          '--log-opt',
+          'max-size=1000g',
+          '--log-opt',
+          'max-file=1',
+          '--log-opt',
+          'compress=false',
+        ]),
     ...ulimits(limits),
     ...(container.mounts ?? []).flatMap(({ source, target, isReadOnly }) => {
       if (/[,"\n]/.test(source + target)) throw new InvalidCommand(`a mount cannot have a comma or quote: ${source}`)

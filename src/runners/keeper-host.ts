@@ -4,7 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { FrameReader } from './frames.ts'
@@ -19,6 +19,7 @@ const HELLO_MS = 10_000
 const MOST_IDLE = 16
 const IDLE_MS = 10_000
 const ROUNDS = 3
+const CUT_OFF: readonly number[] = [constants.errno.ENOENT, constants.errno.ECONNREFUSED]
 
 /** Perl or the system is not what the keeper needs. */
 export class KeeperUnavailable extends Error {
@@ -61,10 +62,7 @@ export class KeeperHost {
     if (this.#isClosed) throw new KeeperUnavailable('the runner is closed')
     this.#server ??= this.#listen()
     await this.#server
-    this.#spawner ??= this.#spawn().catch((error: unknown) => {
-      this.#spawner = undefined
-      throw error
-    })
+    this.#spawner ??= this.#spawn()
     return this.#spawner
   }
 
@@ -97,12 +95,23 @@ export class KeeperHost {
           child.stdin?.write(`${id}\n`)
         })
       } catch (error) {
-        if (!(error instanceof KeeperUnavailable) || round === ROUNDS) throw error
+        const isCutOff = error instanceof KeeperNotForked && CUT_OFF.includes(error.errno)
+        if (!(error instanceof KeeperUnavailable || isCutOff) || round === ROUNDS) throw error
+        if (isCutOff) this.#startAnew()
       } finally {
         this.#waiting.delete(id)
         if (this.#waiting.size === 0) server?.unref()
       }
     }
+  }
+
+  /** The socket's file is gone, as when somebody tidied the folder: the next keeper finds another. */
+  #startAnew(): void {
+    void this.#spawner?.then(({ child }) => child.stdin?.end()).catch(() => {})
+    void this.#server?.then((server) => server.close()).catch(() => {})
+    this.#removeFolder()
+    this.#spawner = undefined
+    this.#server = undefined
   }
 
   /** Takes back a keeper whose command is gone. */
@@ -155,7 +164,7 @@ export class KeeperHost {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  async #spawn(): Promise<Spawner> {
+  #spawn(): Promise<Spawner> {
     // A session of its own: an interrupt from the terminal is for the server, which decides what becomes of commands.
     const child = spawn(this.#perl, [KEEPER, ROOM], {
       cwd: '/',
@@ -163,33 +172,35 @@ export class KeeperHost {
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
     })
-    const ready = new Promise<Spawner>((resolve, reject) => {
-      child.once('error', (error) => reject(new KeeperUnavailable(`perl cannot be started: ${error.message}`)))
-      child.once('exit', () => {
-        if (this.#waiting.size > 0 || !this.#isClosed) this.#spawner = undefined
-        const error = new KeeperUnavailable('the spawner ended')
+    const starting = new Promise<Spawner>((resolve, reject) => {
+      const end = (why: string) => {
+        if (this.#spawner === starting) this.#spawner = undefined
+        const error = new KeeperUnavailable(why)
         reject(error)
         for (const waiting of this.#waiting.values()) if (waiting.by === child) waiting.reject(error)
-      })
+      }
+      child.once('error', (error) => end(`perl cannot be started: ${error.message}`))
+      child.once('exit', () => end('the spawner ended'))
       let text = ''
       child.stdout.setEncoding('utf8').on('data', (part: string) => {
-        text += part
-        const lines = text.split('\n')
+        const lines = (text + part).split('\n')
         text = lines.pop() ?? ''
         for (const line of lines) {
           const [, word, rest = ''] = /^(\w+) ?(.*)$/.exec(line) ?? []
           if (word === 'ready') resolve({ child, groups: rest })
-          if (word === 'fatal') reject(new KeeperUnavailable(rest))
+          if (word === 'fatal') end(rest)
           if (word === 'failed') this.#fail(rest)
         }
       })
     })
     child.stdin.on('error', () => {}) // its exit is heard of above
     child.stdin.write(`${this.#secret}\n${join(this.#folder ?? '', 'keepers')}\n${this.runnerId}\n`)
-    const spawner = await ready
-    child.unref()
-    for (const stream of [child.stdin, child.stdout]) (stream as unknown as Socket).unref()
-    return spawner
+    // From then on it keeps no program alive.
+    const unref = () => {
+      for (const one of [child, child.stdin as Socket, child.stdout as Socket]) one.unref()
+    }
+    void starting.then(unref, unref)
+    return starting
   }
 
   #fail(text: string): void {
