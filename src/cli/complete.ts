@@ -16,7 +16,9 @@ export function scriptFor(shell: string): Promise<string> {
 
 /** How the words may go on, one suggestion a line, as the scripts read them. */
 export async function suggest(context: Context, words: readonly string[]): Promise<string[]> {
-  const ids = await idsOf(context)
+  // Options and the commands themselves are known without a server.
+  const mayBeId = words.length > 1 && !words.at(-1)?.startsWith('-')
+  const ids = mayBeId ? await idsOf(context) : []
   const text = await printed((tab) => {
     for (const command of tab.commands.values()) {
       const argument = command.arguments.get('id')

@@ -96,10 +96,14 @@ const access: readonly Entry[] = [
     name: 'context',
     about: 'the servers you have signed in to',
     commands: [
-      leaf('ls', 'list them', async () => (await import('./commands/context-ls.ts')).contextLs),
+      leaf(
+        'ls',
+        'list servers that you have signed in to',
+        async () => (await import('./commands/context-ls.ts')).contextLs,
+      ),
       leaf(
         'use',
-        'choose the one that commands ask',
+        'choose the server that commands ask',
         async () => (await import('./commands/context-use.ts')).contextUse,
       ),
       leaf(
@@ -133,8 +137,8 @@ const nodes: readonly Leaf[] = [
 
 const tokens: readonly Leaf[] = [
   leaf('create', 'make a token', async () => (await import('./commands/token-create.ts')).tokenCreate),
-  leaf('ls', 'list them', async () => (await import('./commands/token-ls.ts')).tokenLs),
-  leaf('revoke', 'end them, at once', async () => (await import('./commands/token-revoke.ts')).tokenRevoke),
+  leaf('ls', 'list tokens', async () => (await import('./commands/token-ls.ts')).tokenLs),
+  leaf('revoke', 'end tokens, at once', async () => (await import('./commands/token-revoke.ts')).tokenRevoke),
 ]
 
 const other: readonly Entry[] = [

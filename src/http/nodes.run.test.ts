@@ -153,10 +153,4 @@ describe('T6: the surroundings of a command', () => {
     )
     expect(node.data.stdout).toBe('/usr\n0027\n77\n')
   })
-
-  test('a node with an image fails where no container engine is, saying so', async () => {
-    const [node] = await nodes.run(below('root', command('true'), { data: { image: 'alpine' } }))
-    expect(node.metadata.state).toBe('failed')
-    expect(node.data.error).toMatch(/container/)
-  })
 })

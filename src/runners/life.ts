@@ -17,6 +17,7 @@ export class Life {
   readonly #timers = new Set<NodeJS.Timeout>()
   #sinkError: { readonly error: unknown } | undefined
   #isGone = false
+  #isOver = false
   #tell!: {
     readonly gone: () => void
     readonly ended: (ending: Ending) => void
@@ -56,12 +57,18 @@ export class Life {
     this.#timers.add(timer)
   }
 
-  /** Nothing of the command runs any more. Whoever waits for its ending waits for the rest of its output, too. */
-  finish(ending: Ending): void {
-    if (this.#isGone) return
+  /** Nothing of the command runs any more. */
+  vanish(): void {
     this.#isGone = true
     for (const timer of this.#timers) clearTimeout(timer)
     this.#tell.gone()
+  }
+
+  /** Nothing runs, and its output is on its way: whoever waits for the ending waits for the sink to take that, too. */
+  finish(ending: Ending): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.vanish()
     void this.delivery.empty().then(() => {
       if (this.#sinkError === undefined) this.#tell.ended(ending)
       else this.#tell.failed(this.#sinkError.error)
