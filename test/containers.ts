@@ -27,9 +27,9 @@ graphroot = "${folder}/graph"
 `
 
 export type Containers = {
-  podman(...args: string[]): string
+  readonly podman: (...args: string[]) => string
   /** What another process needs to see the same containers. */
-  environment(): Record<string, string>
+  readonly environment: () => Record<string, string>
 }
 
 /** Sets up podman for the tests of this file, in the environment that they hand down. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { adminToken, createAccess } from '../src/access/index.ts'
-import { connect, EventHub, publish, readEvents } from '../src/engine/index.ts'
+import { connect, type Millrace, publish } from '../src/engine/index.ts'
 import { addEvents } from '../src/http/events.ts'
 import { createServer } from '../src/http/server.ts'
 import { addSocket } from '../src/http/socket.ts'
@@ -13,7 +13,6 @@ import { ADMIN } from './server.ts'
 export async function anEventServer({ beatMs = 15_000 }: { beatMs?: number } = {}) {
   const db = await database()
   const millrace = await connect({ databaseUrl: db.databaseUrl })
-  const hub = new EventHub(db.pool)
   const access = await createAccess({
     pool: db.pool,
     adminToken: await adminToken({ given: ADMIN, dataDir: '' }),
@@ -23,24 +22,22 @@ export async function anEventServer({ beatMs = 15_000 }: { beatMs?: number } = {
   })
   let subscriptions = 0
   const source = {
-    hub: {
-      async subscribe(...asked: Parameters<EventHub['subscribe']>) {
-        const subscription = await hub.subscribe(...asked)
-        subscriptions += 1
-        let isOpen = true
-        return {
-          get position() {
-            return subscription.position
-          },
-          unsubscribe() {
-            if (isOpen) subscriptions -= 1
-            isOpen = false
-            subscription.unsubscribe()
-          },
-        }
-      },
+    async subscribe(...asked: Parameters<Millrace['subscribe']>) {
+      const subscription = await millrace.subscribe(...asked)
+      subscriptions += 1
+      let isOpen = true
+      return {
+        get position() {
+          return subscription.position
+        },
+        unsubscribe() {
+          if (isOpen) subscriptions -= 1
+          isOpen = false
+          subscription.unsubscribe()
+        },
+      }
     },
-    read: (options: Parameters<typeof readEvents>[1]) => readEvents(db.pool, options),
+    events: (options: Parameters<Millrace['events']>[0]) => millrace.events(options),
     resolve: (text: string) => millrace.resolve(text),
   }
   const sockets = new Set<Socket>()
@@ -59,7 +56,6 @@ export async function anEventServer({ beatMs = 15_000 }: { beatMs?: number } = {
     if (isStopped) return
     isStopped = true
     await server.drain(1_000)
-    await hub.close()
     await millrace.close()
     await access.close()
     await db[Symbol.asyncDispose]()

@@ -40,6 +40,7 @@ export type TestServer = AsyncDisposable & {
 export async function aServer(settings: Partial<Config> & { on?: TestDatabase } = {}): Promise<TestServer> {
   const { on, ...given } = settings
   const own = on ?? (await database())
+  // One that several tests share brings a folder: a test's own goes with the test.
   const data = given.data ?? (await scratch()).path
   const running = await serve({
     host: '127.0.0.1',

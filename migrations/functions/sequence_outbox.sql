@@ -3,7 +3,7 @@
 -- What was committed since the page before is what its snapshot did not see: transactions that began later, and those
 -- that were running then. So an event that commits late is not passed over; it comes later in the line, however long its
 -- transaction took, and a transaction that runs for hours holds up no other's events. Rows that were written but not
--- committed are invisible here. Must be a transaction of its own.
+-- committed are invisible here. Must be a transaction of its own: what it writes itself no later snapshot lacks.
 create function millrace.sequence_outbox() returns bigint
 language plpgsql as $$
 declare
@@ -11,11 +11,15 @@ declare
   v_last bigint;
 begin
   perform millrace.insist_read_committed();
+  if pg_current_xact_id_if_assigned() is not null then
+    raise exception 'events are given numbers in a transaction of their own, and this one has written already';
+  end if;
   -- Whoever holds the lock does the work; it is not worth waiting for.
   if pg_try_advisory_xact_lock(7420003) then
     -- A new statement, hence a snapshot that sees the page of whoever had the lock before.
     select * into v_page from millrace.outbox_page p order by p.first desc limit 1;
-    if pg_snapshot_xmax(v_page.seen) > pg_snapshot_xmax(pg_current_snapshot()) then
+    if pg_snapshot_xmax(v_page.seen) > pg_snapshot_xmax(pg_current_snapshot())
+      or exists (select 1 from millrace.outbox o where o.xid >= pg_snapshot_xmax(pg_current_snapshot())) then
       return millrace.restart_outbox(v_page);
     end if;
     insert into millrace.outbox_page (first, last, line, seen, xids, ids, numbers)
@@ -40,14 +44,16 @@ begin
   return coalesce(v_last, 0);
 end $$;
 
--- In a copy of the database on another server, transactions are counted anew, and the snapshots that were kept mean
--- nothing. The line goes on with nothing in it: subscribers are told to read the present state.
+-- In a copy of the database on another server, transactions are counted anew, and the numbers that were kept of them mean
+-- nothing. The line goes on empty, behind a gap: subscribers are told to read the present state.
 create function millrace.restart_outbox(p_page millrace.outbox_page) returns bigint
 language plpgsql as $$
+declare
+  v_last bigint := coalesce(p_page.last, 0) + 2;
 begin
   delete from millrace.outbox;
   delete from millrace.outbox_page;
   insert into millrace.outbox_page (first, last, line, seen, xids, ids, numbers)
-  values (p_page.last + 1, p_page.last + 1, p_page.line, pg_current_snapshot(), '{}', '{}', '{}');
-  return p_page.last + 1;
+  values (v_last, v_last, coalesce(p_page.line, 0), pg_current_snapshot(), '{}', '{}', '{}');
+  return v_last;
 end $$;

@@ -1,4 +1,5 @@
 export { type Embedded, type EmbeddedOptions, startEmbedded } from './embedded.ts'
+export { examineDatabase, type Finding } from './examine.ts'
 export { type Listener, type ListenOptions, listen } from './listen.ts'
 export { machine } from './machine.ts'
 export { migrate, migrationSql, type SchemaStatus, schemaStatus } from './migrate.ts'

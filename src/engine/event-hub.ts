@@ -26,6 +26,7 @@ export class EventHub {
   #polling: Promise<void> | undefined
   #isNudged = false
   #isClosed = false
+  #pollMs = POLL_MS
   #retryMs = FIRST_RETRY_MS
 
   constructor(pool: Pool) {
@@ -99,7 +100,8 @@ export class EventHub {
       const isNew = newest !== this.#window?.to
       const hasMore = isNew && (await this.#advance(newest))
       this.#retryMs = FIRST_RETRY_MS
-      return hasMore ? 0 : isNew ? POLL_MS : IDLE_POLL_MS
+      this.#pollMs = isNew ? POLL_MS : Math.min(this.#pollMs * 1.25, IDLE_POLL_MS)
+      return hasMore ? 0 : this.#pollMs
     } catch {
       // The database is away, or a statement was aborted: events wait there.
       const retryMs = this.#retryMs
@@ -249,13 +251,15 @@ class Subscriber implements Subscription {
     while (!this.#isEnded && (batch.events.length > 0 || batch.isReset)) {
       try {
         await this.#onEvents(batch)
-        break
+        this.#after = batch.position
+        return
       } catch (error) {
         this.#onError?.(error as Error)
         await this.#pause(retryMs)
         retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)
       }
     }
+    // Nothing in it was asked for.
     if (!this.#isEnded) this.#after = batch.position
   }
 

@@ -1,15 +1,10 @@
 // Which events a subscriber gets: what it asks for, within what it may see.
 import type { Identity } from '../access/index.ts'
-import type { EventFilter, EventHub, EventPage, ReadEventsOptions, TaskEvent } from '../engine/index.ts'
+import type { EventFilter, Millrace, TaskEvent } from '../engine/index.ts'
 import { Problem } from './problems.ts'
 
 /** Where events come from. */
-export type EventSource = {
-  readonly hub: Pick<EventHub, 'subscribe'>
-  read(options: ReadEventsOptions): Promise<EventPage>
-  /** The id of the task that a text names. */
-  resolve(text: string): Promise<string>
-}
+export type EventSource = Pick<Millrace, 'subscribe' | 'events' | 'resolve'>
 
 /** Each list is met by any of its entries; all that are given must be met. */
 export type Wish = {

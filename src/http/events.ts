@@ -76,7 +76,7 @@ async function page(
   { filter, isWanted }: Selection,
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },
 ) {
-  const { events, next, hasMore } = await source.read({ after: after ?? 'oldest', limit, filter })
+  const { events, next, hasMore } = await source.events({ after: after ?? 'oldest', limit, filter })
   const items = events.filter(isWanted).map((event) => ({ ...event, at: event.at.toISOString() }))
   return { items, next_cursor: hasMore ? next : null, position: next }
 }
@@ -102,7 +102,7 @@ async function feed(source: EventSource, wanted: Wanted, open: () => EventStream
   // A browser sends back whatever it was given, perhaps by another server: refusing it would end its attempts for good.
   const isKnowable = after === undefined || after === 'oldest' || /^\d{1,18}$/.test(after)
   const from = isKnowable ? after : undefined
-  const subscription = await source.hub.subscribe({ filter, ...(from === undefined ? {} : { after: from }) }, onEvents)
+  const subscription = await source.subscribe({ filter, ...(from === undefined ? {} : { after: from }) }, onEvents)
   const { position } = subscription
   const fed: Fed = { stream: openOr(subscription, open), subscription, request, position }
   const data = JSON.stringify({ position })

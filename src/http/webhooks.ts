@@ -13,17 +13,19 @@ export function addWebhooks(app: FastifyInstance, webhooks: Webhooks): void {
 
 function addManagement(app: FastifyInstance, webhooks: Webhooks): void {
   const { webhooks: contract } = routes
-  addRoute(app, contract.create, ({ body, identity, once, reply }) =>
-    once(
+  addRoute(app, contract.create, async ({ body, identity, once, reply }) => {
+    const answer = await once(
       async (client) => {
         const { secret, ...made } = await webhooks.create({ ...body, actor: identity.name }, { client })
         setVersion(reply, made.version)
         reply.header('location', `/v1/webhooks/${made.id}`)
         return { ...toWebhook(made), secret }
       },
-      { kept: (answer) => ({ ...answer, secret: null }) },
-    ),
-  )
+      { kept: (whole) => ({ ...whole, secret: null }) },
+    )
+    webhooks.wake()
+    return answer
+  })
   addRoute(app, contract.list, async ({ query }) => {
     const after = positionOf(contract.list, query, id) ?? '0'
     const rows = await webhooks.list({ after, limit: query.limit + 1 })

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventHub, Subscription } from '../engine/index.ts'
+import type { Subscription } from '../engine/index.ts'
 import type { Context } from './context.ts'
 import { DELIVER } from './deliver.ts'
 import { pruneDeliveries } from './deliveries.sql.ts'
 import { planDeliveries } from './plan.ts'
+import { isAnyEnabled } from './webhooks.sql.ts'
 
-const LOOK_MS = 10_000 // for what was committed while the hub could not be heard, and for new webhooks
+const LOOK_MS = 5_000 // for webhooks that another server has made
 const PAUSE_MS = 1_000
 const PRUNE_MS = 3_600_000
 const KEPT_DAYS = 30
@@ -14,7 +15,6 @@ const PRUNED_AT_ONCE = 1_000
 /** Turns events into deliveries as they happen, until it is stopped. */
 export class Planner {
   readonly #context: Context
-  readonly #hub: EventHub
   readonly #onError: (error: Error) => void
   readonly #stopped = new AbortController()
   #wake: () => void = () => {}
@@ -22,14 +22,18 @@ export class Planner {
   #subscription: Subscription | undefined
   #prunedAt = 0
 
-  constructor(context: Context, hub: EventHub, onError: (error: Error) => void) {
+  constructor(context: Context, onError: (error: Error) => void) {
     this.#context = context
-    this.#hub = hub
     this.#onError = onError
   }
 
   start(): void {
     this.#running = this.#run()
+  }
+
+  /** Looks at once: a webhook was made or changed here. */
+  wake(): void {
+    this.#wake()
   }
 
   async stop(): Promise<void> {
@@ -43,8 +47,7 @@ export class Planner {
     while (!signal.aborted) {
       const woken = this.#nextWake()
       try {
-        // The events themselves are read again, under the lock that makes each a delivery once.
-        this.#subscription ??= await this.#hub.subscribe({}, () => this.#wake())
+        await this.#listen()
         while (!signal.aborted && (await planDeliveries(this.#context)));
         await this.#prune()
         await woken
@@ -55,6 +58,19 @@ export class Planner {
       }
     }
     this.#subscription?.unsubscribe()
+  }
+
+  /** Follows events while there is somebody to tell of them. */
+  async #listen(): Promise<void> {
+    const { pool, millrace } = this.#context
+    const { is_any: isAny } = await isAnyEnabled(pool, {})
+    if (!isAny) {
+      this.#subscription?.unsubscribe()
+      this.#subscription = undefined
+      return
+    }
+    // A hint alone: the events are read again, under the lock that makes each a delivery once.
+    this.#subscription ??= await millrace.subscribe({}, () => this.#wake())
   }
 
   /** Resolves at the next event, or when it is time to look anyway. */

@@ -162,6 +162,10 @@ export const lockEnabled = many(
   for update skip locked
 `
 
+export const isAnyEnabled = one('webhooks.is_any_enabled', {}, { is_any: bool })`
+  select exists (select 1 from millrace.webhook where is_enabled) as is_any
+`
+
 export const moveWebhooks = run('webhooks.move', { ids: array(int8), position: int8 })`
   update millrace.webhook
   set position = ${'position'}

@@ -1,5 +1,5 @@
 import type { Db, Pool } from '../db/index.ts'
-import type { AnyWorker, EventHub, Millrace } from '../engine/index.ts'
+import type { AnyWorker, Millrace } from '../engine/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 import * as changing from './change.ts'
 import type { Context } from './context.ts'
@@ -19,6 +19,7 @@ export type WebhooksOptions = {
 /** Tells receivers outside of events, signed, again and again until they take them. */
 export class Webhooks {
   readonly #context: Context
+  readonly #planners = new Set<Planner>()
 
   constructor({ pool, millrace, outbound }: WebhooksOptions) {
     const worker = createDeliver(pool, outbound)
@@ -32,13 +33,22 @@ export class Webhooks {
   }
 
   /** Makes deliveries of events as they happen, until the answered function is called. Any number of servers may. */
-  start(hub: EventHub, onError: (error: Error) => void): () => Promise<void> {
-    const planner = new Planner(this.#context, hub, onError)
+  start(onError: (error: Error) => void): () => Promise<void> {
+    const planner = new Planner(this.#context, onError)
+    this.#planners.add(planner)
     planner.start()
-    return () => planner.stop()
+    return async () => {
+      this.#planners.delete(planner)
+      await planner.stop()
+    }
   }
 
-  /** In the transaction of `client`, when one is given. */
+  /** Looks at once for what is to be delivered, instead of soon. */
+  wake(): void {
+    for (const planner of this.#planners) planner.wake()
+  }
+
+  /** In the transaction of `client`, when one is given; `wake` when that has committed. */
   create(
     fields: changing.WebhookFields & { actor: string },
     { client }: { readonly client?: Db } = {},
@@ -54,8 +64,10 @@ export class Webhooks {
     return reading.list(this.#context.pool, page)
   }
 
-  change(id: string, fields: changing.WebhookChange & { actor: string }): Promise<Webhook> {
-    return changing.change(this.#context, id, fields)
+  async change(id: string, fields: changing.WebhookChange & { actor: string }): Promise<Webhook> {
+    const changed = await changing.change(this.#context, id, fields)
+    this.wake()
+    return changed
   }
 
   remove(id: string, by: { readonly actor: string; readonly version?: number | undefined }): Promise<void> {

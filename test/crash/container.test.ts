@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { createContainerRunner } from '../../src/runners/index.ts'
+import { createContainerRunner, EngineMissing, InvalidCommand } from '../../src/runners/index.ts'
 import { newMarker, newNap, processesWith, runnerSuite } from '../../src/runners/runner.suite.ts'
 import type { AdoptingRunner, CommandSpec, ContainerSpec } from '../../src/runners/runner.ts'
 import { readOutput } from '../../src/storage/index.ts'
@@ -33,6 +33,7 @@ test('it says by which engine it runs', async () => {
   expect(await bench.runner.describe()).toMatchObject({ runner: 'container', isUsable: true, hasExactOrder: false })
   const missing = createContainerRunner({ engine: '/no/such/engine' })
   expect(await missing.describe()).toMatchObject({ isUsable: false })
+  await expect(missing.sweepLeftovers('x')).rejects.toBeInstanceOf(EngineMissing)
   const running = await missing.start(
     { argv: ['true'], env: {}, marker: 'x.1', container: { image: IMAGE } },
     { sink() {} },
@@ -50,7 +51,7 @@ test('an image that is not there is no exit code', async () => {
     reason: expect.stringMatching(/^no such image: localhost\/no-such/),
   })
   expect((await inside('exit 125')).ending).toEqual({ type: 'exited', code: 125 })
-  await expect(inside('true', { image: '--privileged' })).rejects.toMatchObject({ code: 'invalid_command' })
+  await expect(inside('true', { image: '--privileged' })).rejects.toBeInstanceOf(InvalidCommand)
 })
 
 test('folder, user, mounts, network and umask are as asked', async () => {
@@ -163,7 +164,7 @@ test('another server reads the ending of a container that ended meanwhile', asyn
   await waitFor(() => (status() === 'exited' ? true : undefined))
   const { running, output } = await adopt(marker)
   expect(await running?.ended).toEqual({ type: 'exited', code: 9 })
-  expect([...output()].sort().join('')).toBe([...'one\ntwo\nthree'].sort().join(''))
+  expect(output().split('').sort().join('')).toBe('one\ntwo\nthree'.split('').sort().join(''))
   expect((await adopt(marker)).running).toBeUndefined()
 })
 

@@ -20,7 +20,7 @@ for (const [i, script] of settings.scripts.entries()) {
   }
   const sink = (_stream: string, bytes: Buffer) => {
     heard.add(i)
-    process.stdout.write(`${i}: ${bytes}`)
+    process.stdout.write(`${i}: ${bytes.toString()}`)
     if (heard.size === settings.scripts.length) process.stdout.write('up\n')
   }
   const running = await runner.start(command, { sink })

@@ -1,6 +1,6 @@
 // Requests for every operation of an OpenAPI document.
 import fc from 'fast-check'
-import { fromSchema, type Making, type Schema, type Seen } from './from-schema.ts'
+import { edgesOf, fromSchema, type Making, type Schema, type Seen } from './from-schema.ts'
 
 export type Operation = {
   readonly name: string
@@ -43,21 +43,21 @@ export type Fuzzed = {
 
 /** A request for the operation: near to what it asks for, with something wrong in it now and then. */
 export function requestFor(document: Document, operation: Operation, seen: Seen): fc.Arbitrary<Fuzzed> {
-  const making: Making = { root: document as unknown as Record<string, unknown>, seen }
+  const making = makingFor(document, operation, seen)
   const parameters = operation.parameters.filter((parameter) => parameter.in !== 'header')
   const given = parameters.map((parameter) =>
     fc.record({
       parameter: fc.constant(parameter),
       value: fromSchema(making, parameter.schema, parameter.name),
-      isThere: fc.nat({ max: 9 }).map((n) => (parameter.required ? n > 0 : n > 5)),
+      isThere: fc.nat({ max: 19 }).map((n) => (parameter.required ? n > 0 : n > 12)),
       isDoubled: fc.nat({ max: 19 }).map((n) => n === 0),
     }),
   )
   return fc
     .record({
       given: fc.tuple(...given),
-      odd: fc.constantFrom('', '', '', '', '', '', '', '&extra=1', '&__proto__=1', '&=', '&%', '&a[b]=1'),
-      trick: fc.constantFrom('', '', '', '', '', '', '', '', '/', '//', '/..', '/.', '%2f', '%00', ';a=b', '%'),
+      odd: seldom(['&extra=1', '&__proto__=1', '&=', '&%', '&a[b]=1']),
+      trick: seldom(['/', '//', '/..', '/.', '%2f', '%00', ';a=b', '%']),
       headers: someHeaders,
       body: operation.body === undefined ? fc.constant(undefined) : bodyOf(making, operation.body),
     })
@@ -68,10 +68,46 @@ export function requestFor(document: Document, operation: Operation, seen: Seen)
     }))
 }
 
+function makingFor(document: Document, operation: Operation, seen: Seen): Making {
+  return { root: document as unknown as Record<string, unknown>, seen, resource: operation.name.split('.')[0] ?? '' }
+}
+
+/** One request for each edge of each parameter and of each field of the body, the rest being as it is asked for. */
+export function edgeRequestsFor(document: Document, operation: Operation, seen: Seen, seed: number): Fuzzed[] {
+  const making = makingFor(document, operation, seen)
+  const one = (schema: Schema, name: string) =>
+    making.seen.get(`${making.resource}.${name}`)?.[0] ?? fc.sample(fromSchema(making, schema), { numRuns: 1, seed })[0]
+  const usual = operation.parameters
+    .filter((parameter) => parameter.in === 'path' || (parameter.in === 'query' && parameter.required))
+    .map((parameter) => ({ parameter, value: one(parameter.schema, parameter.name), isThere: true, isDoubled: false }))
+  const body = operation.body === undefined ? undefined : one(operation.body, '')
+  const toRequest = (given: Given[], sent: unknown): Fuzzed => ({
+    path: pathOf(operation.path, given, { trick: '' }) + queryOf(given, ''),
+    headers: {},
+    body: sent === undefined ? undefined : JSON.stringify(sent),
+  })
+  const ofParameters = operation.parameters
+    .filter((parameter) => parameter.in !== 'header')
+    .flatMap((parameter) =>
+      edgesOf(making, parameter.schema).map((value) => {
+        const others = usual.filter((given) => given.parameter !== parameter)
+        return toRequest([...others, { parameter, value, isThere: true, isDoubled: false }], body)
+      }),
+    )
+  const fields = Object.entries(operation.body?.properties ?? {})
+  const ofFields = fields.flatMap(([name, schema]) =>
+    edgesOf(making, schema).map((value) => toRequest(usual, { ...(body as object), [name]: value })),
+  )
+  return [...ofParameters, ...ofFields]
+}
+
+const seldom = (values: string[]) =>
+  fc.oneof({ weight: 15, arbitrary: fc.constant('') }, { weight: 1, arbitrary: fc.constantFrom(...values) })
+
 const someHeaders = fc.oneof(
-  { weight: 6, arbitrary: fc.constant({}) },
+  { weight: 8, arbitrary: fc.constant({}) },
   {
-    weight: 4,
+    weight: 2,
     arbitrary: fc.dictionary(
       fc.constantFrom(
         'if-match',
