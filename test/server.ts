@@ -40,7 +40,8 @@ export type TestServer = AsyncDisposable & {
 export async function aServer(settings: Partial<Config> & { on?: TestDatabase } = {}): Promise<TestServer> {
   const { on, ...given } = settings
   const own = on ?? (await database())
-  const { path: data } = await scratch()
+  // One that several tests share brings a folder: a test's own goes with the test.
+  const data = given.data ?? (await scratch()).path
   const running = await serve({
     host: '127.0.0.1',
     port: 0,
@@ -49,6 +50,8 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     admin_token: ADMIN,
     migrate: 'auto',
     drain_seconds: 1,
+    concurrency: 8,
+    grace_seconds: 10,
     rate_limit: 0,
     audit_days: 0,
     log_level: 'silent',

@@ -10,8 +10,8 @@ begin
     from pg_proc p
     where p.pronamespace = 'millrace'::regnamespace
       and p.proname in (
-        'add', 'step', 'finish_leased', 'fail', 'requeue', 'expire', 'cancel', 'skip', 'hold', 'release', 'retry', 'succeed', 'require',
-        'sequence_outbox', 'read_outbox', 'prune_outbox'
+        'add', 'step', 'finish_leased', 'fail', 'requeue', 'expire', 'cancel', 'skip', 'hold', 'release', 'retry', 'succeed', 'require', 'rewire',
+        'sequence_outbox', 'read_outbox', 'prune_outbox', 'list_tasks'
       )
   loop
     foreach v_setting in array array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_bitmapscan', 'enable_material', 'jit'] loop

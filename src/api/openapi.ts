@@ -83,10 +83,13 @@ function toResponse(status: number, answer: Answer, schemas: Json): Json {
   return answer === 'empty' ? { description } : { description, content: toContent(answer, schemas) }
 }
 
+/** Not by a property: schemas have many. */
+const isBoth = (answer: Answer): answer is Extract<Answer, readonly unknown[]> => Array.isArray(answer)
+
 function toContent(answer: Answer, schemas: Json): Json {
   if (answer === 'application/json') return { 'application/json': { schema: {} } }
   if (typeof answer === 'string') return { [answer]: { schema: { type: 'string' } } }
-  if ('length' in answer) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
+  if (isBoth(answer)) return { ...toContent(answer[0], schemas), ...toContent(answer[1], schemas) }
   return { 'application/json': { schema: toSchema(answer, 'output', schemas) } }
 }
 

@@ -1,10 +1,13 @@
 import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect } from '../db/index.ts'
 import * as act from './act.ts'
 import { type AddedTask, type AddItem, type AddOptions, add } from './add.ts'
+import { countTasks, type TaskCount } from './count.ts'
 import type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 import { DispatcherLoop } from './dispatcher.ts'
 import { notify } from './dispatchers.sql.ts'
 import { EventHub } from './event-hub.ts'
+import { type ListOptions, listTasks, type TaskList } from './list.ts'
+import { type DispatcherSummary, listDispatchers } from './list-dispatchers.ts'
 import { Names } from './names.ts'
 import { type OutboxRetention, publish, readEvents, sequence } from './outbox.ts'
 import { type PruneOptions, prune } from './prune.ts'
@@ -12,6 +15,7 @@ import * as reading from './read.ts'
 import { verify } from './reads.sql.ts'
 import { require as requireTask } from './record.ts'
 import { resolveTask } from './resolve.ts'
+import type { TaskId, TaskState } from './task.ts'
 import type {
   ApplicationEvent,
   EventBatch,
@@ -117,13 +121,38 @@ export class Millrace {
     return this.#nudging(requireTask((options.client as Pool | undefined) ?? this.#pool, task, requires))
   }
 
-  /** The id of the task that a text names: its number, `My-Project@12:index`, or `scope/key`. Throws `TaskNotFound`. */
-  resolve(text: string): Promise<string> {
-    return resolveTask(this.#pool, text)
+  /** Gives a task that has not started other requirements instead of those it has. */
+  rewire(ref: reading.TaskRef, requires: readonly Requirement[], options?: act.ActOptions): Promise<void> {
+    return this.#nudging(act.rewire(this.#pool, ref, requires, options))
+  }
+
+  /** Keeps tasks from starting until the client's transaction ends. Answers those that wait for their start. */
+  keepFromStarting(ids: readonly string[], options: { client: Db }): Promise<string[]> {
+    return act.keepFromStarting(options.client, ids)
   }
 
   task(ref: reading.TaskRef): Promise<reading.Task> {
     return reading.read(this.#pool, ref)
+  }
+
+  /** Tasks that meet a filter, newest first, a page at a time. */
+  list(options: ListOptions = {}): Promise<TaskList> {
+    return listTasks(this.#pool, options)
+  }
+
+  /** How many tasks are in each state. */
+  count(): Promise<Record<TaskState, TaskCount>> {
+    return countTasks(this.#pool)
+  }
+
+  /** The id of a task that a person named: a number, `scope/key`, or `My-Project@12:index`. */
+  resolve(name: string): Promise<TaskId> {
+    return resolveTask(this.#pool, name)
+  }
+
+  /** Who performs tasks, here and elsewhere. */
+  dispatchers(options: { all?: boolean } = {}): Promise<DispatcherSummary[]> {
+    return listDispatchers(this.#pool, options)
   }
 
   why(ref: reading.TaskRef): Promise<Why> {
@@ -146,7 +175,7 @@ export class Millrace {
     return reading.dependents(this.#pool, id)
   }
 
-  cancel(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+  cancel(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.EndOptions): Promise<void> {
     return this.#nudging(act.cancel(this.#pool, refs, options))
   }
 
@@ -170,7 +199,7 @@ export class Millrace {
     return this.#nudging(act.release(this.#pool, refs, options))
   }
 
-  skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+  skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.EndOptions): Promise<void> {
     return this.#nudging(act.skip(this.#pool, refs, options))
   }
 

@@ -1,16 +1,46 @@
 import type { FastifyInstance } from 'fastify'
-import { type BodyAnswered, type Route, routes } from '../api/index.ts'
+import { type BodyAnswered, routes } from '../api/index.ts'
 import type { ActOptions, Millrace, Task } from '../engine/index.ts'
-import { type Asked, addRoute } from './add-route.ts'
-import { Problem } from './problems.ts'
+import { addRoute } from './add-route.ts'
+import { findTask } from './find-task.ts'
 
 const NEIGHBOURS = 100
 
 /** `/v1/tasks`: tasks of every part, and what a person may do to them. */
 export function addTasks(app: FastifyInstance, millrace: Millrace): void {
   const { tasks } = routes
+  addRoute(app, tasks.list, async ({ query }) => {
+    const { state, scope, kind, queue, q, limit, cursor } = query
+    const isPrefix = scope?.endsWith('*')
+    const { items, next } = await millrace.list({
+      limit,
+      ...(state === undefined ? {} : { state }),
+      ...(scope === undefined ? {} : isPrefix ? { scopePrefix: scope.slice(0, -1) } : { scope }),
+      ...(kind === undefined ? {} : { kind }),
+      ...(queue === undefined ? {} : { queue }),
+      ...(q === undefined ? {} : { text: q }),
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    return { items: items.map(toSummary), next_cursor: next }
+  })
+  addRoute(app, tasks.counts, async () => {
+    const counts = Object.entries(await millrace.count())
+    const states = counts.map(([state, { count, isExact }]) => [state, { count, is_exact: isExact }])
+    return { states: Object.fromEntries(states) as BodyAnswered<typeof tasks.counts>['states'] }
+  })
+  addTask(app, millrace)
+  addAction(app, millrace, tasks.cancel, (id, by) => millrace.cancel(id, by))
+  addAction(app, millrace, tasks.retry, (id, by) => millrace.retry(id, by))
+  addAction(app, millrace, tasks.hold, (id, by) => millrace.hold(id, by))
+  addAction(app, millrace, tasks.release, (id, by) => millrace.release(id, by))
+  addAction(app, millrace, tasks.skip, (id, by) => millrace.skip(id, by))
+}
+
+/** One task: what it is, why, and its story. */
+function addTask(app: FastifyInstance, millrace: Millrace): void {
+  const { tasks } = routes
   addRoute(app, tasks.get, async (asked) => {
-    const id = await find(millrace, asked)
+    const id = await findTask(millrace, asked)
     const [task, why, requirements, dependents, attempts] = await Promise.all([
       millrace.task(id),
       millrace.why(id),
@@ -37,12 +67,12 @@ export function addTasks(app: FastifyInstance, millrace: Millrace): void {
     }
   })
   addRoute(app, tasks.why, async (asked) => {
-    const id = await find(millrace, asked)
+    const id = await findTask(millrace, asked)
     const [{ state }, { sentence, culprits }] = await Promise.all([millrace.task(id), millrace.why(id)])
     return { id, state, why: sentence, culprits: [...culprits] }
   })
   addRoute(app, tasks.events, async (asked) => {
-    const history = await millrace.history(await find(millrace, asked))
+    const history = await millrace.history(await findTask(millrace, asked))
     const items = history.map(({ at, name, from, to, cause, culprit, actor, dispatcher, error }) => ({
       at: at.toISOString(),
       name,
@@ -56,11 +86,6 @@ export function addTasks(app: FastifyInstance, millrace: Millrace): void {
     }))
     return { items, next_cursor: null }
   })
-  addAction(app, millrace, tasks.cancel, (id, by) => millrace.cancel(id, by))
-  addAction(app, millrace, tasks.retry, (id, by) => millrace.retry(id, by))
-  addAction(app, millrace, tasks.hold, (id, by) => millrace.hold(id, by))
-  addAction(app, millrace, tasks.release, (id, by) => millrace.release(id, by))
-  addAction(app, millrace, tasks.skip, (id, by) => millrace.skip(id, by))
 }
 
 type Action = (typeof routes.tasks)['cancel' | 'retry' | 'hold' | 'release' | 'skip']
@@ -72,28 +97,21 @@ function addAction(
   act: (id: string, by: ActOptions) => Promise<void>,
 ): void {
   addRoute(app, route, async (asked) => {
-    const id = await find(millrace, asked)
+    const id = await findTask(millrace, asked)
     const { cause } = asked.body ?? {}
     await act(id, { actor: asked.identity.name, ...(cause === undefined ? {} : { cause }) })
     return { id, state: (await millrace.task(id)).state }
   })
 }
 
-/** The id of the task that is meant, when the caller may see it. */
-async function find<R extends Route>(millrace: Millrace, { params, identity }: Asked<R>): Promise<string> {
-  const { id: ref } = params as { id: string }
-  const id = await millrace.resolve(ref)
-  if (identity.limit !== null && identity.limit.name !== id) {
-    throw new Problem('forbidden', `${identity.name} is limited to another task`)
-  }
-  return id
-}
-
 const iso = (at: Date | null) => at?.toISOString() ?? null
 
-function toTask(
-  task: Task,
-): Omit<BodyAnswered<typeof routes.tasks.get>, 'why' | 'culprits' | 'requirements' | 'dependents' | 'attempts'> {
+type Shown = Pick<
+  Task,
+  'id' | 'kind' | 'queue' | 'scope' | 'key' | 'state' | 'priority' | 'createdAt' | 'startedAt' | 'finishedAt'
+>
+
+function toSummary(task: Shown): BodyAnswered<typeof routes.tasks.list>['items'][number] {
   return {
     id: task.id,
     kind: task.kind,
@@ -103,9 +121,17 @@ function toTask(
     state: task.state,
     priority: task.priority,
     created_at: task.createdAt.toISOString(),
-    ready_at: iso(task.readyAt),
     started_at: iso(task.startedAt),
     finished_at: iso(task.finishedAt),
+  }
+}
+
+function toTask(
+  task: Task,
+): Omit<BodyAnswered<typeof routes.tasks.get>, 'why' | 'culprits' | 'requirements' | 'dependents' | 'attempts'> {
+  return {
+    ...toSummary(task),
+    ready_at: iso(task.readyAt),
     not_before: iso(task.notBefore),
     payload: task.payload ?? null,
     output: task.output ?? null,

@@ -1,6 +1,6 @@
 // Requests for every operation of an OpenAPI document.
 import fc from 'fast-check'
-import { fromSchema, type Making, type Schema, type Seen } from './from-schema.ts'
+import { edgesOf, fromSchema, type Making, type Schema, type Seen } from './from-schema.ts'
 
 export type Operation = {
   readonly name: string
@@ -43,8 +43,7 @@ export type Fuzzed = {
 
 /** A request for the operation: near to what it asks for, with something wrong in it now and then. */
 export function requestFor(document: Document, operation: Operation, seen: Seen): fc.Arbitrary<Fuzzed> {
-  const resource = operation.name.split('.')[0] ?? ''
-  const making: Making = { root: document as unknown as Record<string, unknown>, seen, resource }
+  const making = makingFor(document, operation, seen)
   const parameters = operation.parameters.filter((parameter) => parameter.in !== 'header')
   const given = parameters.map((parameter) =>
     fc.record({
@@ -67,6 +66,39 @@ export function requestFor(document: Document, operation: Operation, seen: Seen)
       headers: made.headers,
       body: made.body,
     }))
+}
+
+function makingFor(document: Document, operation: Operation, seen: Seen): Making {
+  return { root: document as unknown as Record<string, unknown>, seen, resource: operation.name.split('.')[0] ?? '' }
+}
+
+/** One request for each edge of each parameter and of each field of the body, the rest being as it is asked for. */
+export function edgeRequestsFor(document: Document, operation: Operation, seen: Seen, seed: number): Fuzzed[] {
+  const making = makingFor(document, operation, seen)
+  const one = (schema: Schema, name: string) =>
+    making.seen.get(`${making.resource}.${name}`)?.[0] ?? fc.sample(fromSchema(making, schema), { numRuns: 1, seed })[0]
+  const usual = operation.parameters
+    .filter((parameter) => parameter.in === 'path' || (parameter.in === 'query' && parameter.required))
+    .map((parameter) => ({ parameter, value: one(parameter.schema, parameter.name), isThere: true, isDoubled: false }))
+  const body = operation.body === undefined ? undefined : one(operation.body, '')
+  const toRequest = (given: Given[], sent: unknown): Fuzzed => ({
+    path: pathOf(operation.path, given, { trick: '' }) + queryOf(given, ''),
+    headers: {},
+    body: sent === undefined ? undefined : JSON.stringify(sent),
+  })
+  const ofParameters = operation.parameters
+    .filter((parameter) => parameter.in !== 'header')
+    .flatMap((parameter) =>
+      edgesOf(making, parameter.schema).map((value) => {
+        const others = usual.filter((given) => given.parameter !== parameter)
+        return toRequest([...others, { parameter, value, isThere: true, isDoubled: false }], body)
+      }),
+    )
+  const fields = Object.entries(operation.body?.properties ?? {})
+  const ofFields = fields.flatMap(([name, schema]) =>
+    edgesOf(making, schema).map((value) => toRequest(usual, { ...(body as object), [name]: value })),
+  )
+  return [...ofParameters, ...ofFields]
 }
 
 const seldom = (values: string[]) =>

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { aTaskServer, type TaskServer } from '../../test/task-server.ts'
+
+let server: TaskServer
+
+beforeAll(async () => {
+  server = await aTaskServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const run: TaskServer['commandLine'] = (...asked) => server.commandLine(...asked)
+
+describe('why', () => {
+  test('says in one sentence what stands in the way', async () => {
+    const first = await server.add()
+    const second = await server.add({ requires: [first] })
+    const { stdout, stderr, exitCode } = await run(['why', second])
+    expect(stdout).toMatch(new RegExp(`^· waiting {2}waits for .*${first}`))
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
+  })
+
+  test('as JSON has these fields', async () => {
+    const id = await server.add()
+    const { stdout } = await run(['why', id, '--json'])
+    expect(JSON.parse(stdout)).toEqual({ id, state: 'ready', why: expect.any(String), culprits: [] })
+    const picked = await run(['why', id, '--json=state,id'])
+    expect(picked.stdout).toBe(`{"state":"ready","id":"${id}"}\n`)
+  })
+
+  test('a field that is not there is refused with those that are', async () => {
+    const id = await server.add()
+    const { exitCode, stdout, stderr } = await run(['why', id, '--json=status'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toContain('choose from id, state, why, culprits')
+  })
+})
+
+describe('an ID', () => {
+  test('may be a number, a natural key, or the pasted address of a page', async () => {
+    const id = await server.add({ scope: 'archive:My-Project', key: '12:index' })
+    const names = [
+      id,
+      'My-Project@12:index',
+      'archive:My-Project/12:index',
+      `${server.url}/tasks/${id}`,
+      `${server.url}/tasks/${id}?tab=log#L12`,
+      `${server.url}/v1/tasks/My-Project%4012%3Aindex`,
+      `${server.url}/archives/My-Project/r/12/index`,
+    ]
+    for (const name of names) {
+      const { stdout } = await run(['why', name, '--json=id'])
+      expect(stdout, name).toBe(`{"id":"${id}"}\n`)
+    }
+  })
+
+  test('of another server is refused, because the number means another task there', async () => {
+    const { exitCode, stderr } = await run(['why', 'https://elsewhere.example/tasks/1'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('add --server https://elsewhere.example')
+  })
+
+  test('that nothing has is exit code 3, with what, why and the id of the request', async () => {
+    const { exitCode, stdout, stderr } = await run(['show', '999999'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' })
+    const [what, why, ...rest] = stderr.trimEnd().split('\n')
+    expect(what).toMatch(/^millrace: .*999999/)
+    expect(why).toBe('why: There is no such task (task_not_found)')
+    expect(rest.at(-1)).toMatch(/^request id: [\w-]+$/)
+  })
+})
+
+describe('show', () => {
+  test('tells state, neighbours, attempts and error', async () => {
+    const culprit = await server.add({ payload: 'broken', key: 'culprit' })
+    const victim = await server.add({ requires: [culprit] })
+    await server.perform()
+    const { stdout } = await run(['show', culprit])
+    expect(stdout).toMatch(new RegExp(`^task ${culprit} {2}default/culprit {2}✗ failed\n`))
+    expect(stdout).toContain('error\n  it is broken\n')
+    expect(stdout).toContain(`└─ ${victim} – skipped`)
+    expect(stdout).toMatch(/attempts\n {2}└─ 1 failed/)
+  })
+
+  test('as JSON is the task of the API', async () => {
+    const id = await server.add()
+    const { stdout } = await run(['show', id, '--json'])
+    expect(JSON.parse(stdout)).toEqual((await server.ask('GET', `/v1/tasks/${id}`)).json)
+  })
+
+  test('does not let a name command the terminal', async () => {
+    const id = await server.add({ key: 'evil\u001b[2J\u202e', payload: { text: '\u001b]0;owned\u0007' } })
+    const { stdout } = await run(['show', id], { terminal: { columns: 200, rows: 50 }, env: { NO_COLOR: '1' } })
+    for (const character of ['\u001b', '\u202e', '\u0007']) expect(stdout).not.toContain(character)
+    expect(stdout).toContain('evil\ufffd[2J\ufffd')
+  })
+})
+
+describe('colour', () => {
+  const colored = /\p{Cc}\[\d+m/u
+  const on = { columns: 80, rows: 24 }
+
+  test('is for terminals, and for those who ask for it', async () => {
+    const id = await server.add()
+    const why = (args: string[], terminal = false, env = {}) =>
+      run(['why', id, ...args], { env, ...(terminal && { terminal: on }) }).then(({ stdout }) => colored.test(stdout))
+    expect(await why([], true)).toBe(true)
+    expect(await why([])).toBe(false)
+    expect(await why(['--color=always'])).toBe(true)
+    expect(await why(['--color', 'never'], true)).toBe(false)
+    expect(await why([], true, { NO_COLOR: '1' })).toBe(false)
+    expect(await why([], false, { FORCE_COLOR: '1' })).toBe(true)
+    expect(await why(['--color=always'], false, { NO_COLOR: '1' })).toBe(true)
+    expect(await why([], true, { TERM: 'dumb' })).toBe(false)
+    expect(await why(['--json', '--color=always'], true)).toBe(false)
+  })
+})
+
+describe('events', () => {
+  test('of a task are its story', async () => {
+    const id = await server.add()
+    await run(['hold', id, '--cause', 'not today'])
+    const { stdout } = await run(['events', id])
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/ {2}held {2}by admin {2}not today$/)
+    const lines = (await run(['events', id, '--ndjson'])).stdout.trimEnd().split('\n')
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ name: 'held', to: 'held', cause: 'not today' })
+  })
+
+  test('are printed as they happen, and interrupting ends it with 130', async () => {
+    const begun = run(['events', '-f', '--scope', 'scope-of-this', '--ndjson', '--after', 'oldest'])
+    const id = await server.add({ scope: 'scope-of-this' })
+    await begun.says(new RegExp(`"task":"${id}"`))
+    begun.interrupt()
+    const { exitCode, stdout, stderr } = await begun
+    expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: '' })
+    for (const line of stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ scope: 'scope-of-this' })
+  })
+
+  test('that are kept are printed in order, a limited number of them', async () => {
+    const ids = [
+      await server.add({ scope: 'three' }),
+      await server.add({ scope: 'three' }),
+      await server.add({ scope: 'three' }),
+    ]
+    const following = run(['events', '-f', '--scope', 'three', '--after', 'oldest'])
+    await following.says(new RegExp(`\\b${ids[2]}\\b`))
+    const { stdout, stderr } = await run(['events', '--scope', 'three', '--limit', '2', '--ndjson'])
+    const positions = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => Number((JSON.parse(line) as { id: string }).id))
+    expect(positions).toHaveLength(2)
+    expect(positions).toEqual([...positions].sort((a, b) => a - b))
+    expect(stderr).toMatch(/--after \d+/)
+  })
+})
+
+describe('a server', () => {
+  test('that does not answer is exit code 6 with what to do', async () => {
+    const { exitCode, stderr } = await run(['status'], { env: { MILLRACE_URL: 'http://127.0.0.1:1' } })
+    expect(exitCode).toBe(6)
+    expect(stderr).toMatch(/^millrace: no server answers at http:\/\/127.0.0.1:1 .*\nto fix it: .*millrace serve/)
+  })
+
+  test('that does not know the token is exit code 4', async () => {
+    const { exitCode, stderr } = await run(['why', '1'], { env: { MILLRACE_TOKEN: 'wrong' } })
+    expect(exitCode).toBe(4)
+    expect(stderr).toContain('(unauthorized)')
+  })
+})
