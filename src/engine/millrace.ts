@@ -9,7 +9,7 @@ import { EventHub } from './event-hub.ts'
 import { type ListOptions, listTasks, type TaskList } from './list.ts'
 import { type DispatcherSummary, listDispatchers } from './list-dispatchers.ts'
 import { Names } from './names.ts'
-import { type OutboxRetention, publish, readEvents } from './outbox.ts'
+import { type OutboxRetention, publish, readEvents, sequence } from './outbox.ts'
 import { type PruneOptions, prune } from './prune.ts'
 import * as reading from './read.ts'
 import { verify } from './reads.sql.ts'
@@ -216,7 +216,9 @@ export class Millrace {
   }
 
   /** Events that are kept, after a position. Throws `PositionGone`. */
-  events(options: ReadEventsOptions): Promise<EventPage> {
+  async events(options: ReadEventsOptions): Promise<EventPage> {
+    // While nobody subscribes, what was committed has no numbers yet.
+    await sequence(this.#pool)
     return readEvents(this.#pool, options)
   }
 
