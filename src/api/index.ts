@@ -11,9 +11,6 @@ export {
   type Client,
   type ClientOptions,
   createClient,
-  NotAServer,
-  ServerRefused,
-  ServerUnreachable,
 } from './client.ts'
 export { toOpenApi } from './openapi.ts'
 export {
@@ -30,7 +27,7 @@ export {
   roles,
   route,
 } from './route.ts'
-export { id, type Problem, problem } from './shapes.ts'
+export { id, type Problem } from './shapes.ts'
 export { type SocketMessage, socketMessage } from './socket.ts'
 
 /** Every route of the server, by resource and verb. */

@@ -172,7 +172,7 @@ function digestOf(filter: TaskFilter): string {
   const canonical = JSON.stringify(
     Object.entries(filter)
       .filter(([, value]) => value !== undefined)
-      .sort(),
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
   )
   return createHash('sha256').update(canonical).digest('base64url').slice(0, 8)
 }
@@ -182,7 +182,7 @@ const writeCursor = (before: string, digest: string) => `${BigInt(before).toStri
 function readCursor(cursor: string, digest: string): string {
   const [, before, of] = /^([0-9a-z]{1,12})-([\w-]{8})$/.exec(cursor) ?? []
   if (before === undefined || of !== digest) throw new CursorMismatch()
-  return String([...before].reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n))
+  return String(Array.from(before).reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n))
 }
 
 function toSummary(row: Awaited<ReturnType<typeof readSummaries>>[number]): TaskSummary {

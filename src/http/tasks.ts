@@ -28,6 +28,17 @@ export function addTasks(app: FastifyInstance, millrace: Millrace): void {
     const states = counts.map(([state, { count, isExact }]) => [state, { count, is_exact: isExact }])
     return { states: Object.fromEntries(states) as BodyAnswered<typeof tasks.counts>['states'] }
   })
+  addTask(app, millrace)
+  addAction(app, millrace, tasks.cancel, (id, by) => millrace.cancel(id, by))
+  addAction(app, millrace, tasks.retry, (id, by) => millrace.retry(id, by))
+  addAction(app, millrace, tasks.hold, (id, by) => millrace.hold(id, by))
+  addAction(app, millrace, tasks.release, (id, by) => millrace.release(id, by))
+  addAction(app, millrace, tasks.skip, (id, by) => millrace.skip(id, by))
+}
+
+/** One task: what it is, why, and its story. */
+function addTask(app: FastifyInstance, millrace: Millrace): void {
+  const { tasks } = routes
   addRoute(app, tasks.get, async (asked) => {
     const id = await findTask(millrace, asked)
     const [task, why, requirements, dependents, attempts] = await Promise.all([
@@ -75,11 +86,6 @@ export function addTasks(app: FastifyInstance, millrace: Millrace): void {
     }))
     return { items, next_cursor: null }
   })
-  addAction(app, millrace, tasks.cancel, (id, by) => millrace.cancel(id, by))
-  addAction(app, millrace, tasks.retry, (id, by) => millrace.retry(id, by))
-  addAction(app, millrace, tasks.hold, (id, by) => millrace.hold(id, by))
-  addAction(app, millrace, tasks.release, (id, by) => millrace.release(id, by))
-  addAction(app, millrace, tasks.skip, (id, by) => millrace.skip(id, by))
 }
 
 type Action = (typeof routes.tasks)['cancel' | 'retry' | 'hold' | 'release' | 'skip']
