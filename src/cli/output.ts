@@ -58,7 +58,8 @@ export function createOutput({ stdout, stderr, environment }: World, options: Ou
       : options.color === 'always'
   const isTerminal = stdout.isTTY === true
   const style = createStyle(format === 'text' && hasColor(stdout))
-  const width = isTerminal ? (stdout.columns ?? 80) : undefined
+  // Asked each time: a terminal can be resized.
+  const width = () => (isTerminal ? (stdout.columns ?? 80) : undefined)
   const line = (text: string) => void stdout.write(`${text}\n`)
   const fields = options.jsonFields === undefined ? undefined : fieldsOf(options.jsonFields)
   const json = (value: unknown) => line(JSON.stringify(value, null, isTerminal && format === 'json' ? 2 : undefined))
@@ -67,7 +68,9 @@ export function createOutput({ stdout, stderr, environment }: World, options: Ou
     isLive: isTerminal && format === 'text' && !terminal.isDumb,
     style,
     errorStyle: createStyle(hasColor(stderr)),
-    width,
+    get width() {
+      return width()
+    },
     one(value, text) {
       if (format === 'json' || format === 'ndjson') json(pick(value, fields))
       else for (const one of text()) line(one)
@@ -80,7 +83,8 @@ export function createOutput({ stdout, stderr, environment }: World, options: Ou
       else {
         // Loaded here: most commands print no table.
         const { table, tabbed } = await import('./render/table.ts')
-        const lines = format === 'plain' ? tabbed(items, columns) : await table(items, columns, { style, width })
+        const lines =
+          format === 'plain' ? tabbed(items, columns) : await table(items, columns, { style, width: width() })
         for (const one of lines) line(one)
       }
     },
