@@ -28,12 +28,12 @@ export const cli: Claim = {
         const own: Record<string, number[]> = {}
         for (let sample = 0; sample < bench.sizes.starts; sample++) {
           bare.push(startMs(['-e', '0']))
-          for (const [name, args] of Object.entries(commands)) (own[name] ??= []).push(startMs(args))
+          for (const [name, args] of Object.entries(commands)) own[name] = [...(own[name] ?? []), startMs(args)]
         }
         found.note('node', 'node -e 0', 'ms', median(bare))
         for (const [name, times] of Object.entries(own)) {
           found.note('millrace', name, 'ms', median(times))
-          ;(over[name] ??= []).push(...times.map((ms, at) => ms - (bare[at] ?? Number.NaN)))
+          over[name] = [...(over[name] ?? []), ...times.map((ms, at) => ms - (bare[at] ?? Number.NaN))]
         }
       }
     }
