@@ -3,6 +3,7 @@ import { checkCommand, GRACE_MS } from './command.ts'
 import { adoptedName, MARKER_LABEL, ownerOf } from './container-arguments.ts'
 import { ContainerCommand, type Watch } from './container-command.ts'
 import { ContainerEngine, type Inspected } from './container-engine.ts'
+import { neverRan } from './life.ts'
 import {
   type AdoptingRunner,
   type CommandSpec,
@@ -60,8 +61,7 @@ class ContainerRunner implements AdoptingRunner {
       return started
     } catch (error) {
       if (!(error instanceof EngineMissing)) throw error
-      const ended = Promise.resolve({ type: 'spawn_failed', reason: error.message } as const)
-      return { marker, ended, stop: async () => {} }
+      return neverRan(marker, error.message)
     }
   }
 
