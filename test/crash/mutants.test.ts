@@ -229,7 +229,10 @@ async function noticed(run: Promise<void>): Promise<boolean> {
   }
 }
 
-describe('one command after another', () => {
+// Looking for the case that shows a mutant is quick for most and takes minutes for a few.
+const LIMIT_MS = 600_000
+
+describe('one command after another', { timeout: LIMIT_MS }, () => {
   test.each(steps)('$title', async (mutant) => {
     await using db = await database()
     await mutate(db.pool, mutant)
@@ -237,7 +240,7 @@ describe('one command after another', () => {
   })
 })
 
-describe('overlapping transactions', () => {
+describe('overlapping transactions', { timeout: LIMIT_MS }, () => {
   test.each(overlaps)('$title', async (mutant) => {
     await using db = await database()
     await mutate(db.pool, mutant)
