@@ -21,9 +21,14 @@ const IDLE_MS = 10_000
 const ROUNDS = 3
 const CUT_OFF: readonly number[] = [constants.errno.ENOENT, constants.errno.ECONNREFUSED]
 
-/** Perl or the system is not what the keeper needs. */
+/** There is no spawner. `isFinal` when there cannot be one: Perl or the system is not what it needs. */
 export class KeeperUnavailable extends Error {
   readonly code = 'keeper_unavailable'
+  readonly isFinal: boolean
+  constructor(message: string, isFinal = false) {
+    super(message)
+    this.isFinal = isFinal
+  }
 }
 
 /** The keeper could not be forked. */
@@ -60,7 +65,10 @@ export class KeeperHost {
   /** Starts the spawner unless it runs. Throws `KeeperUnavailable` where there can be none. */
   async open(): Promise<Spawner> {
     if (this.#isClosed) throw new KeeperUnavailable('the runner is closed')
-    this.#server ??= this.#listen()
+    this.#server ??= this.#listen().catch((error: unknown) => {
+      this.#server = undefined
+      throw error
+    })
     await this.#server
     this.#spawner ??= this.#spawn()
     return this.#spawner
@@ -85,7 +93,7 @@ export class KeeperHost {
     }
     for (let round = 1; ; round += 1) {
       const { child } = await this.open()
-      const server = await this.#server
+      const [spawner, server] = [this.#spawner, await this.#server]
       this.#lastId += 1
       const id = this.#lastId
       try {
@@ -97,7 +105,7 @@ export class KeeperHost {
       } catch (error) {
         const isCutOff = error instanceof KeeperNotForked && CUT_OFF.includes(error.errno)
         if (!(error instanceof KeeperUnavailable || isCutOff) || round === ROUNDS) throw error
-        if (isCutOff) this.#startAnew()
+        if (isCutOff && spawner === this.#spawner) this.#startAnew() // unless another request has
       } finally {
         this.#waiting.delete(id)
         if (this.#waiting.size === 0) server?.unref()
@@ -156,6 +164,7 @@ export class KeeperHost {
       server.once('error', reject)
       server.listen({ path: join(this.#folder ?? '', 'keepers'), backlog: 4096 }, resolve)
     })
+    server.on('error', () => {}) // of a connection that could not be taken: its keeper says so
     return server.unref()
   }
 
@@ -173,13 +182,15 @@ export class KeeperHost {
       stdio: ['pipe', 'pipe', 'ignore'],
     })
     const starting = new Promise<Spawner>((resolve, reject) => {
-      const end = (why: string) => {
+      const end = (why: string, isFinal = false) => {
         if (this.#spawner === starting) this.#spawner = undefined
-        const error = new KeeperUnavailable(why)
+        const error = new KeeperUnavailable(why, isFinal)
         reject(error)
         for (const waiting of this.#waiting.values()) if (waiting.by === child) waiting.reject(error)
       }
-      child.once('error', (error) => end(`perl cannot be started: ${error.message}`))
+      child.once('error', (error: NodeJS.ErrnoException) =>
+        end(`perl cannot be started: ${error.message}`, error.code === 'ENOENT' || error.code === 'EACCES'),
+      )
       child.once('exit', () => end('the spawner ended'))
       let text = ''
       child.stdout.setEncoding('utf8').on('data', (part: string) => {
@@ -188,7 +199,7 @@ export class KeeperHost {
         for (const line of lines) {
           const [, word, rest = ''] = /^(\w+) ?(.*)$/.exec(line) ?? []
           if (word === 'ready') resolve({ child, groups: rest })
-          if (word === 'fatal') end(rest)
+          if (word === 'fatal') end(rest, true)
           if (word === 'failed') this.#fail(rest)
         }
       })
