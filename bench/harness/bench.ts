@@ -14,6 +14,7 @@ export type Sizes = {
   waiting: number
   snapshotMinutes: number
   nodes: number
+  starts: number
   streams: number
 }
 

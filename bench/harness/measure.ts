@@ -17,6 +17,7 @@ const WHOLE: Sizes = {
   waiting: 1_000_000,
   snapshotMinutes: 30,
   nodes: 2_000,
+  starts: 20,
   streams: 1_000,
 }
 
@@ -33,6 +34,7 @@ const QUICK: Sizes = {
   waiting: 10_000,
   snapshotMinutes: 0.25,
   nodes: 50,
+  starts: 3,
   streams: 100,
 }
 

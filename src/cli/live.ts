@@ -1,5 +1,6 @@
 import type { Context } from './context.ts'
 import { createFrame } from './render/frame.ts'
+import { Interrupted, Left } from './world.ts'
 
 export type Live = {
   readonly draw: (lines: readonly string[]) => void
@@ -22,7 +23,8 @@ export async function live<T>(context: Context, show: (live: Live) => Promise<T>
   const redraw = () => frame.draw(drawn)
   const hear = (chunk: Uint8Array | string) => {
     // In this mode Ctrl-C is a character like any other.
-    if (['q', '\u0003'].some((key) => String(chunk).includes(key))) context.interrupt()
+    if (String(chunk).includes('\u0003')) context.interrupt(new Interrupted('SIGINT'))
+    else if (String(chunk).includes('q')) context.interrupt(new Left('left with q'))
   }
   const isRaw = stdin.isTTY === true && stdin.setRawMode !== undefined
   if (isRaw) {

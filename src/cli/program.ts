@@ -1,5 +1,5 @@
+import { Command, CommanderError } from 'commander'
 import { type CommandFile, declare, splitJsonFields } from './command.ts'
-import { Command, CommanderError } from './commander.ts'
 import type { GlobalOptions } from './context.ts'
 import { exitCodes, exitOf, tell } from './exit.ts'
 import type { LoadHost } from './host.ts'
@@ -31,18 +31,20 @@ export function createProgram(perform: Perform, without: readonly string[] = [])
     for (const entry of commands) if (!without.includes(entry.name)) addEntry(program, entry, perform)
   }
   program.helpCommand('help [command...]', 'explain a command')
-  for (const entry of hidden) if (!without.includes(entry.name)) addEntry(program, entry, perform, true)
+  for (const entry of hidden) if (!without.includes(entry.name)) addEntry(program, entry, perform, { hidden: true })
   return program.hook('preSubcommand', (_, command) => load(command, perform))
 }
 
-function addEntry(parent: Command, entry: Entry, perform: Perform, isHidden = false): void {
-  const command = parent.command(entry.name, { hidden: isHidden }).description(entry.about)
+type Place = { readonly hidden?: boolean; readonly isDefault?: boolean }
+
+function addEntry(parent: Command, entry: Entry, perform: Perform, place: Place = {}): void {
+  const command = parent.command(entry.name, place).description(entry.about)
   if ('load' in entry) {
     files.set(command, entry.load)
     return
   }
   command.helpCommand(false).usage('COMMAND [options]')
-  for (const below of entry.commands) addEntry(command, below, perform)
+  for (const below of entry.commands) addEntry(command, below, perform, { isDefault: below.name === entry.byDefault })
   command.hook('preSubcommand', (_, inner) => load(inner, perform))
 }
 

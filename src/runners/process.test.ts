@@ -169,6 +169,7 @@ test('a runner whose folder somebody removed makes another', async () => {
 })
 
 test('a closed runner leaves no process, no folder and no control group', async () => {
+  const foldersBefore = foldersHere()
   const runner = createProcessRunner()
   const nap = newNap()
   const io = { sink: () => {} }
@@ -186,7 +187,7 @@ test('a closed runner leaves no process, no folder and no control group', async 
   await expect(runner.start({ argv: ['true'], env: {}, marker: 'close.4' }, io)).rejects.toThrow('closed')
   if (groups !== undefined) await waitFor(() => (tryRead(groups) === undefined ? true : undefined))
   expect(ids.length).toBeGreaterThan(0)
-  expect(foldersHere()).toHaveLength(1) // of the suite's own runner
+  expect(foldersHere()).toEqual(foldersBefore)
 })
 
 const foldersHere = () =>

@@ -1,5 +1,5 @@
+import { Option } from 'commander'
 import type { CommandFile } from '../command.ts'
-import { Option } from '../commander.ts'
 import type { Context, Server } from '../context.ts'
 import { positiveInteger } from '../numbers.ts'
 import { openAgain, StreamEnded } from '../open-again.ts'

@@ -1,5 +1,5 @@
+import { Option } from 'commander'
 import type { CommandFile } from '../command.ts'
-import { Option } from '../commander.ts'
 import { exitCodes, TimedOut } from '../exit.ts'
 import { exitOfNodes, isNodeOver, NODE, type NodeState, nodeStates, nodeStateText, paintNodeState } from '../node.ts'
 import { aDuration } from '../numbers.ts'
