@@ -25,9 +25,11 @@ export const adoptedName = (marker: string, runnerId: string): string => `${cont
 export const ownerOf = ({ name, labels }: Inspected): string =>
   /--(\d+\.\d+\.\d+\.\d+)$/.exec(name)?.[1] ?? labels[RUNNER_LABEL] ?? ''
 
-/** The words of `run`, without the environment. */
+/** The words of `run`, without the environment. Throws `InvalidCommand` for what no engine could be told. */
 export function runArguments({ engine, command, container, runnerId }: Launch): string[] {
   const { marker, limits, argv } = command
+  const odd = longEntries(command.env).find(([name]) => !/^[A-Za-z_]\w*$/.test(name) || name === 'PATH')
+  if (odd !== undefined) throw new InvalidCommand(`env.${odd[0]} has several lines, which a container cannot be given`)
   const [, task, attempt] = /(\d+)\.(\d+)$/.exec(marker) ?? []
   const memory = container.memoryBytes ?? limits.memoryBytes
   const pids = container.pids ?? limits.processes
@@ -84,6 +86,9 @@ function ulimits({ cpuSeconds, openFiles, fileSizeBytes }: CommandLimits): strin
   )
 }
 
+const longEntries = (env: Readonly<Record<string, string>>) =>
+  Object.entries(env).filter(([, value]) => value.includes('\n'))
+
 export type Environment = {
   readonly folder: string
   readonly options: readonly string[]
@@ -96,13 +101,13 @@ export type Environment = {
  * caller removes it. A value of several lines does not fit the engines' form: it is exported by a shell to the command
  * line, which takes it from there by name.
  */
-export async function writeEnvironment(env: Readonly<Record<string, string>>): Promise<Environment> {
-  const entries = Object.entries(env)
-  const long = entries.filter(([, value]) => value.includes('\n'))
-  const odd = long.find(([name]) => !/^[A-Za-z_]\w*$/.test(name) || name === 'PATH')
-  if (odd !== undefined) throw new InvalidCommand(`env.${odd[0]} has several lines, which a container cannot be given`)
-  const short = entries.filter(([, value]) => !value.includes('\n'))
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-env-'))
+export async function writeEnvironment(
+  env: Readonly<Record<string, string>>,
+  runnerId: string,
+): Promise<Environment> {
+  const long = longEntries(env)
+  const short = Object.entries(env).filter(([, value]) => !value.includes('\n'))
+  const folder = await mkdtemp(join(tmpdir(), `millrace-${runnerId}-`)) // removed after a server that died, too
   const [file, script] = [join(folder, 'variables'), join(folder, 'export')]
   await writeFile(file, short.map(([name, value]) => `${name}=${value}\n`).join(''), { mode: 0o600 })
   await writeFile(

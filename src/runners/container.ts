@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkCommand, GRACE_MS } from './command.ts'
-import { adoptedName, MARKER_LABEL, ownerOf } from './container-arguments.ts'
+import { adoptedName, MARKER_LABEL, ownerOf, runArguments } from './container-arguments.ts'
 import { ContainerCommand, type Watch } from './container-command.ts'
 import { ContainerEngine, type Inspected } from './container-engine.ts'
 import { neverRan } from './life.ts'
@@ -56,8 +56,10 @@ class ContainerRunner implements AdoptingRunner {
     const { marker, timeoutMs, graceMs } = command
     try {
       const engine = await this.#find()
+      const runnerId = this.#runnerId
+      const words = runArguments({ engine, command, container, runnerId })
       const started = this.#watch({ engine, marker, program: command.argv[0] ?? '', io, timeoutMs, graceMs })
-      started.launch({ engine, command, container, runnerId: this.#runnerId })
+      started.launch({ words, env: command.env, image: container.image, runnerId })
       return started
     } catch (error) {
       if (!(error instanceof EngineMissing)) throw error
