@@ -143,12 +143,7 @@ test('a second signal ends a stop that waits for a request', async () => {
   socket.write('POST /v1/sign-in HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n')
   await fetch(`${url}/livez`)
   program.child.kill('SIGTERM')
-  await waitFor(() =>
-    fetch(`${url}/livez`).then(
-      () => undefined,
-      () => true,
-    ),
-  )
+  await waitFor(async () => ((await fetch(`${url}/readyz`)).status === 503 ? true : undefined))
   expect(program.child.exitCode).toBeNull()
   program.child.kill('SIGTERM')
   expect(await program.exitCode).toBe(130)
