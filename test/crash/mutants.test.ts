@@ -147,7 +147,6 @@ const overlaps: Mutant[] = [
     replace: 'where x.id = any(v_left)',
     by: 'where false',
   },
-  { title: 'a skip whose culprit is not locked', in: 'skip_doomed', replace: ' for key share skip locked', by: '' },
   {
     title: 'a gate that is lost when it is locked',
     in: 'open_gates',
@@ -159,18 +158,6 @@ const overlaps: Mutant[] = [
     in: 'open_gates',
     replace: 'if v_waiting > cardinality(v_entering) then',
     by: 'if false then',
-  },
-  {
-    title: 'a milestone that is lost when it is locked',
-    in: 'complete',
-    replace: 'if cardinality(v_ids) < cardinality(p_ids) then',
-    by: 'if false then',
-  },
-  {
-    title: 'superseding that is lost when its task is locked',
-    in: 'supersede',
-    replace: `elsif cardinality(v_locked) < cardinality(v_targets) then`,
-    by: 'elsif false then',
   },
   {
     title: 'asking again without locking dependents',
@@ -195,12 +182,6 @@ const overlaps: Mutant[] = [
     in: 'sequence_outbox',
     replace: 'window line as (order by told.id)',
     by: 'window line as (order by told.xid, told.id)',
-  },
-  {
-    title: 'a late release that subscribers are not told of',
-    in: 'pump',
-    replace: 'insert into millrace.outbox (readied) values (v_a);',
-    by: '',
   },
 ]
 
@@ -229,7 +210,10 @@ async function noticed(run: Promise<void>): Promise<boolean> {
   }
 }
 
-describe('one command after another', () => {
+// Looking for the case that shows a mutant is quick for most and takes minutes for a few.
+const LIMIT_MS = 600_000
+
+describe('one command after another', { timeout: LIMIT_MS }, () => {
   test.each(steps)('$title', async (mutant) => {
     await using db = await database()
     await mutate(db.pool, mutant)
@@ -237,7 +221,7 @@ describe('one command after another', () => {
   })
 })
 
-describe('overlapping transactions', () => {
+describe('overlapping transactions', { timeout: LIMIT_MS }, () => {
   test.each(overlaps)('$title', async (mutant) => {
     await using db = await database()
     await mutate(db.pool, mutant)
