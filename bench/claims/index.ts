@@ -5,7 +5,8 @@ import { enqueue } from './enqueue.ts'
 import { fan } from './fan.ts'
 import { history } from './history.ts'
 import { latency } from './latency.ts'
+import { list } from './list.ts'
 import { requirements } from './requirements.ts'
 import { snapshot } from './snapshot.ts'
 
-export const claims: Claim[] = [drain, enqueue, latency, chain, fan, requirements, history, snapshot]
+export const claims: Claim[] = [drain, enqueue, latency, chain, fan, requirements, history, list, snapshot]
