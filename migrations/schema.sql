@@ -12,14 +12,20 @@ millrace.state enum ('waiting', 'delayed', 'ready', 'running', 'held', 'succeede
 
 -- sequences
 
+millrace.audit_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.dispatcher_id_seq integer from 1 by 1 in 1..2147483647 cache 1
 millrace.effect_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.event_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.gate_id_seq integer from 1 by 1 in 1..2147483647 cache 1
 millrace.lane_id_seq integer from 1 by 1 in 1..2147483647 cache 1
+millrace.node_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.node_value bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.outbox_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.ready_order bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.task_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.token_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.webhook_delivery_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.webhook_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 
 -- tables
 
@@ -37,6 +43,20 @@ millrace.attempt (
   error jsonb
   output jsonb
   CREATE INDEX attempt_task ON millrace.attempt USING btree (task)
+)
+millrace.audit (
+  id bigint not null identity always
+  at timestamp with time zone not null default clock_timestamp()
+  actor text not null
+  via text not null
+  action text not null
+  subject jsonb not null
+  request_id text not null
+  status smallint
+  constraint audit_pkey PRIMARY KEY (id)
+  CREATE INDEX audit_actor ON millrace.audit USING btree (actor, id)
+  CREATE INDEX audit_at ON millrace.audit USING btree (at)
+  CREATE UNIQUE INDEX audit_pkey ON millrace.audit USING btree (id)
 )
 millrace.dispatcher with (fillfactor=50) (
   id integer not null identity always
@@ -107,6 +127,18 @@ millrace.event (
   CREATE INDEX event_task ON millrace.event USING btree (task)
   CREATE UNIQUE INDEX event_pkey ON millrace.event USING btree (id)
 )
+millrace.first_answer (
+  actor text not null
+  key text not null
+  fingerprint bytea not null
+  status smallint not null
+  headers jsonb not null
+  body text not null
+  answered_at timestamp with time zone not null default now()
+  constraint first_answer_pkey PRIMARY KEY (actor, key)
+  CREATE INDEX first_answer_at ON millrace.first_answer USING btree (answered_at)
+  CREATE UNIQUE INDEX first_answer_pkey ON millrace.first_answer USING btree (actor, key)
+)
 millrace.gate with (fillfactor=50) (
   id integer not null identity always
   name text not null
@@ -169,6 +201,37 @@ millrace.live with (autovacuum_analyze_scale_factor=0, autovacuum_analyze_thresh
   CREATE INDEX live_running ON millrace.live USING btree (id) WHERE (state = 'running'::millrace.state)
   CREATE UNIQUE INDEX live_pkey ON millrace.live USING btree (id)
 )
+millrace.node with (fillfactor=90) (
+  id bigint not null
+  parent bigint
+  task bigint not null
+  version integer not null default 1
+  begun_epoch integer
+  begun_at timestamp with time zone
+  created_at timestamp with time zone not null default clock_timestamp()
+  type text not null
+  run_if text
+  branch text
+  constraint node_pkey PRIMARY KEY (id)
+  constraint node_task_key UNIQUE (task)
+  constraint node_parent_fkey FOREIGN KEY (parent) REFERENCES millrace.node(id)
+  constraint node_begun CHECK (((begun_epoch IS NULL) = (begun_at IS NULL)))
+  constraint node_branch CHECK ((branch = ANY (ARRAY['then'::text, 'else'::text])))
+  constraint node_run_if CHECK ((run_if = ANY (ARRAY['success'::text, 'failure'::text, 'always'::text])))
+  constraint node_type CHECK ((type = ANY (ARRAY['command'::text, 'shell command'::text, 'condition'::text, 'if'::text, 'sleep'::text])))
+  CREATE INDEX node_parent ON millrace.node USING btree (parent, id)
+  CREATE UNIQUE INDEX node_pkey ON millrace.node USING btree (id)
+  CREATE UNIQUE INDEX node_task_key ON millrace.node USING btree (task)
+)
+millrace.node_data (
+  node bigint not null
+  version bigint not null default nextval('millrace.node_value'::regclass)
+  key text not null
+  value jsonb not null
+  constraint node_data_pkey PRIMARY KEY (node, key)
+  constraint node_data_node_fkey FOREIGN KEY (node) REFERENCES millrace.node(id) ON DELETE CASCADE
+  CREATE UNIQUE INDEX node_data_pkey ON millrace.node_data USING btree (node, key)
+)
 millrace.outbox with (toast_tuple_target=8160) (
   id bigint not null identity always
   xid xid8 not null default pg_current_xact_id()
@@ -202,11 +265,62 @@ millrace.outbox_page (
   constraint outbox_page_pkey PRIMARY KEY (first)
   CREATE UNIQUE INDEX outbox_page_pkey ON millrace.outbox_page USING btree (first)
 )
+millrace.output (
+  task bigint not null
+  attempt integer not null
+  start bigint not null
+  stdout_start bigint not null
+  stderr_start bigint not null
+  stdout_length integer not null
+  stderr_length integer not null
+  at timestamp with time zone not null default clock_timestamp()
+  runs integer[]
+  bytes bytea not null
+  constraint output_pkey PRIMARY KEY (task, attempt, start)
+  CREATE INDEX output_stderr ON millrace.output USING btree (task, attempt, stderr_start) WHERE (stderr_length > 0)
+  CREATE INDEX output_stdout ON millrace.output USING btree (task, attempt, stdout_start) WHERE (stdout_length > 0)
+  CREATE UNIQUE INDEX output_pkey ON millrace.output USING btree (task, attempt, start)
+)
 millrace.schema_version (
   version integer not null
   functions_digest text not null
   migrated_at timestamp with time zone not null default now()
   CREATE UNIQUE INDEX schema_version_single ON millrace.schema_version USING btree ((true))
+)
+millrace.session (
+  hash bytea not null
+  name text not null
+  role text not null
+  token bigint
+  created_at timestamp with time zone not null default now()
+  expires_at timestamp with time zone not null
+  constraint session_pkey PRIMARY KEY (hash)
+  constraint session_token_fkey FOREIGN KEY (token) REFERENCES millrace.token(id) ON DELETE CASCADE
+  constraint session_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'submitter'::text, 'operator'::text, 'admin'::text])))
+  CREATE INDEX session_expires ON millrace.session USING btree (expires_at)
+  CREATE INDEX session_name ON millrace.session USING btree (name)
+  CREATE INDEX session_token ON millrace.session USING btree (token) WHERE (token IS NOT NULL)
+  CREATE UNIQUE INDEX session_pkey ON millrace.session USING btree (hash)
+)
+millrace.sign_in_link (
+  hash bytea not null
+  name text not null
+  role text not null
+  token bigint
+  session_until timestamp with time zone
+  created_by text not null
+  expires_at timestamp with time zone not null
+  constraint sign_in_link_pkey PRIMARY KEY (hash)
+  constraint sign_in_link_token_fkey FOREIGN KEY (token) REFERENCES millrace.token(id) ON DELETE CASCADE
+  constraint sign_in_link_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'submitter'::text, 'operator'::text, 'admin'::text])))
+  CREATE INDEX sign_in_link_expires ON millrace.sign_in_link USING btree (expires_at)
+  CREATE INDEX sign_in_link_token ON millrace.sign_in_link USING btree (token) WHERE (token IS NOT NULL)
+  CREATE UNIQUE INDEX sign_in_link_pkey ON millrace.sign_in_link USING btree (hash)
+)
+millrace.signing_key (
+  key bytea not null
+  made_at timestamp with time zone not null default now()
+  CREATE UNIQUE INDEX signing_key_single ON millrace.signing_key USING btree ((true))
 )
 millrace.supersede (
   task bigint not null
@@ -233,6 +347,87 @@ millrace.task (
   CREATE UNIQUE INDEX task_key ON millrace.task USING btree (scope, key) WHERE (key IS NOT NULL)
   CREATE UNIQUE INDEX task_pkey ON millrace.task USING btree (id)
 )
+millrace.token (
+  id bigint not null identity always
+  hash bytea not null
+  name text not null
+  role text
+  limit_to text
+  limit_name text
+  created_at timestamp with time zone not null default now()
+  created_by text not null
+  expires_at timestamp with time zone
+  revoked_at timestamp with time zone
+  revoked_by text
+  last_used_at timestamp with time zone
+  constraint token_pkey PRIMARY KEY (id)
+  constraint token_hash_key UNIQUE (hash)
+  constraint token_limit_named CHECK (((limit_to IS NULL) = (limit_name IS NULL)))
+  constraint token_limit_to_check CHECK ((limit_to = ANY (ARRAY['archive'::text, 'node'::text, 'task'::text])))
+  constraint token_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'submitter'::text, 'operator'::text, 'admin'::text])))
+  constraint token_role_or_limit CHECK (((role IS NULL) = (limit_to IS NOT NULL)))
+  CREATE UNIQUE INDEX token_hash_key ON millrace.token USING btree (hash)
+  CREATE UNIQUE INDEX token_name ON millrace.token USING btree (name) WHERE (revoked_at IS NULL)
+  CREATE UNIQUE INDEX token_pkey ON millrace.token USING btree (id)
+)
+millrace.webhook (
+  id bigint not null identity always
+  created_at timestamp with time zone not null default clock_timestamp()
+  created_by text not null
+  version integer not null default 1
+  url text not null
+  description text not null default ''::text
+  scopes text[] not null default '{}'::text[]
+  names text[] not null default '{}'::text[]
+  secret text not null
+  old_secret text
+  old_secret_until timestamp with time zone
+  is_enabled boolean not null default true
+  disabled_at timestamp with time zone
+  disabled_because text
+  failing_since timestamp with time zone
+  position bigint not null
+  constraint webhook_pkey PRIMARY KEY (id)
+  constraint disabled_with_reason CHECK (((is_enabled = (disabled_at IS NULL)) AND (is_enabled = (disabled_because IS NULL))))
+  constraint old_secret_ends CHECK (((old_secret IS NULL) = (old_secret_until IS NULL)))
+  CREATE UNIQUE INDEX webhook_pkey ON millrace.webhook USING btree (id)
+)
+millrace.webhook_attempt (
+  delivery bigint not null
+  number integer not null
+  at timestamp with time zone not null
+  duration_ms integer not null
+  status integer
+  error text
+  answer text
+  constraint webhook_attempt_pkey PRIMARY KEY (delivery, number)
+  constraint webhook_attempt_delivery_fkey FOREIGN KEY (delivery) REFERENCES millrace.webhook_delivery(id) ON DELETE CASCADE
+  CREATE UNIQUE INDEX webhook_attempt_pkey ON millrace.webhook_attempt USING btree (delivery, number)
+)
+millrace.webhook_delivery (
+  id bigint not null identity by default
+  webhook bigint not null
+  message_id text not null
+  event bigint
+  name text not null
+  body text not null
+  created_at timestamp with time zone not null default clock_timestamp()
+  task bigint
+  attempts integer not null default 0
+  outcome text
+  ended_at timestamp with time zone
+  constraint webhook_delivery_pkey PRIMARY KEY (id)
+  constraint delivery_once UNIQUE (webhook, event)
+  constraint webhook_delivery_message_id_key UNIQUE (message_id)
+  constraint webhook_delivery_webhook_fkey FOREIGN KEY (webhook) REFERENCES millrace.webhook(id) ON DELETE CASCADE
+  constraint delivery_ended CHECK (((outcome IS NULL) = (ended_at IS NULL)))
+  constraint delivery_outcome CHECK ((outcome = ANY (ARRAY['succeeded'::text, 'failed'::text])))
+  CREATE INDEX webhook_delivery_age ON millrace.webhook_delivery USING btree (created_at)
+  CREATE INDEX webhook_delivery_webhook ON millrace.webhook_delivery USING btree (webhook, id)
+  CREATE UNIQUE INDEX delivery_once ON millrace.webhook_delivery USING btree (webhook, event)
+  CREATE UNIQUE INDEX webhook_delivery_message_id_key ON millrace.webhook_delivery USING btree (message_id)
+  CREATE UNIQUE INDEX webhook_delivery_pkey ON millrace.webhook_delivery USING btree (id)
+)
 
 -- views
 
@@ -250,6 +445,25 @@ millrace.history (
   epoch integer,
   error jsonb
 )
+millrace.node_now (
+  id bigint,
+  parent bigint,
+  task bigint,
+  version integer,
+  type text,
+  run_if text,
+  branch text,
+  created_at timestamp with time zone,
+  begun_epoch integer,
+  state text,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  was_stopped boolean,
+  output jsonb,
+  error jsonb,
+  cause text,
+  actor text
+)
 
 -- functions
 
@@ -261,11 +475,12 @@ millrace.cancel(p_ids bigint[], p_cause text, p_actor text) returns TABLE(id big
 millrace.canceling(p_holder integer) returns bigint[] sql 25e046b0d326
 millrace.complete(p_ids bigint[]) returns integer plpgsql b85b6397afb3
 millrace.conclude(p_ids bigint[], p_state millrace.state, p_cause text, p_culprits bigint[], p_actor text, p_error jsonb DEFAULT NULL::jsonb) returns integer plpgsql 8539080d26f5
-millrace.count_tasks() returns TABLE(state millrace.state, count bigint, is_exact boolean) plpgsql stable 4e9a825eb78a
+millrace.count_tasks() returns TABLE(state millrace.state, count bigint, is_exact boolean) plpgsql stable 3f82d28bfe4b
 millrace.doom(p_ids bigint[]) returns void plpgsql 93c97ba8131e
 millrace.event_count(p_row millrace.outbox) returns bigint sql immutable parallel safe 5c57e4c2db43
 millrace.expire(p_max_deaths integer DEFAULT 5) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f8f3579369c8
 millrace.fail(p_holder integer, p_ids bigint[], p_epochs integer[], p_state millrace.state, p_errors jsonb[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e9e907d5d17
+millrace.few_in(p_states text[]) returns bigint[] plpgsql stable 1f4ef694ad07
 millrace.filter_tasks(p_ids bigint[], p_before bigint, p_limit integer, p_states text[], p_scopes text[], p_patterns text[], p_lanes integer[], p_creator bigint, p_keys text[], p_words text[]) returns bigint[] plpgsql stable e78afe9a7442
 millrace.finish(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[]) returns bigint[] plpgsql 906e06c5ad9a
 millrace.finish_leased(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], OUT accepted bigint[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan d39b8a858876
@@ -276,13 +491,13 @@ millrace.insist_read_committed() returns void plpgsql 62de52cfc4c3
 millrace.is_met(p_condition millrace.condition, p_state millrace.state) returns boolean sql immutable parallel safe 93c2000bf37f
 millrace.keep_readied(p_ids bigint[]) returns void sql 60de054e60aa
 millrace.lane_ids(p_queues text[], p_kinds text[]) returns integer[] plpgsql 6ecce3edb11d
-millrace.list_tasks(p_states text[], p_scopes text[], p_patterns text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint, p_ids bigint[], p_keys text[], p_words text[], p_before bigint, p_limit integer, p_budget_ms double precision, OUT ids bigint[], OUT next bigint) returns record plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 58755e20bbc5
+millrace.list_tasks(p_states text[], p_scopes text[], p_patterns text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint, p_ids bigint[], p_keys text[], p_words text[], p_before bigint, p_limit integer, p_budget_ms double precision, OUT ids bigint[], OUT next bigint) returns record plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e8ce1b773a8
 millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
 millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 0bb00f888713
 millrace.move_due() returns integer plpgsql 5a39694d12c4
-millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 7ccee6950e06
+millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 138d2a77c873
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
-millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 481c9b76b510
+millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 5520bd2a020a
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.pump() returns integer plpgsql 8fab199c77e1
 millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql e1b103136ec2
@@ -297,6 +512,7 @@ millrace.require(p_dependent bigint, p_prerequisites bigint[], p_conditions text
 millrace.rerun_dependents(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 47f28c52497a
 millrace.restart_outbox(p_page millrace.outbox_page) returns bigint plpgsql 50227ab19650
 millrace.retry(p_ids bigint[], p_name text, p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan b2aaa12666ba
+millrace.rewire(p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0ec1cf6f458b
 millrace.search_tasks(p_from bigint, p_before bigint, p_scopes text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint) returns bigint[] plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f6898f76ab66
 millrace.sequence_outbox() returns bigint plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan cba43d4ae799
 millrace.set_idle(p_holder integer, p_lanes integer[], p_is_idle boolean) returns void plpgsql b12e0b4f5b2b

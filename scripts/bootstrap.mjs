@@ -3,7 +3,16 @@
 // stdout belongs to the program that is started afterwards.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -59,6 +68,9 @@ function build() {
     stop('the build does not pass: see the lines above')
   }
   mkdirSync(at(fresh), { recursive: true })
+  // What is run and not compiled goes along.
+  for (const file of filesUnder('src').filter((name) => name.endsWith('.pl')))
+    copyFileSync(at(file), at(file.replace(/^src/, fresh)))
   writeFileSync(at(fresh, '.stamp'), wanted)
   rmSync(at('dist'), { recursive: true, force: true })
   renameSync(at(fresh), at('dist'))

@@ -1,22 +1,38 @@
 // The composition root: the one place where the parts meet. They start in the order below, each on those
 // before it, and stop in the reverse order.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Logger, pino } from 'pino'
-import { adminToken, createSessions, createSignInLink, type SignInLink } from './access/index.ts'
-import type { Running } from './cli/index.ts'
-import { type Config, withoutPassword } from './config/index.ts'
+import { type AccessControl, adminToken, createAccess, type Holder, signInUrl } from './access/index.ts'
+import { type Running, type RunningWorker, version } from './cli/index.ts'
+import type { Config } from './config/index.ts'
 import {
-  type Database,
+  examineDatabase as examine,
+  type Finding,
+  isConnectionLost,
   migrate,
   openDatabase,
   type Pool,
-  prepareSchema,
   type SchemaStatus,
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { createServer, requireTokenFor } from './http/index.ts'
+import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
+import {
+  addEvents,
+  addNodes,
+  addSocket,
+  addTaskLog,
+  addTasks,
+  addWebhooks,
+  addWorkers,
+  createServer,
+  type Outputs,
+  requireTokenFor,
+} from './http/index.ts'
+import { createNodes, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
+import { followOutput, readOutput } from './storage/index.ts'
+import type { Webhooks } from './webhooks/index.ts'
+import { startWebhooks, startWork } from './work.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
 
@@ -25,39 +41,129 @@ const READINESS_MS = 2_000 // probes usually give up after a few seconds
 /** Starts everything in this process and answers when it takes requests. When `signal` aborts first, it stops and throws. */
 export async function serve(config: Config, signal?: AbortSignal): Promise<Running> {
   requireTokenFor(config.host, config.admin_token)
+  return orStop(config, async (beginnings) => {
+    const token = await adminToken({ given: config.admin_token, dataDir: config.data })
+    const at = await layFoundation(beginnings, signal)
+    const { database, parts } = at
+    const nodes = createNodes({ pool: database.pool, millrace: at.millrace })
+    parts.add('nodes', async () => nodes.close())
+    const access = await openAccess(at, token, nodes)
+    const server = openServer(at, { access, nodes, webhooks: startWebhooks(at) })
+    parts.add('http', () => server.drain(config.drain_seconds * 1000))
+    const url = await server.listen(config)
+    signal?.throwIfAborted()
+    await startWork({ ...at, access, url: reachable(url) })
+    signal?.throwIfAborted()
+    const signIn = token.file === undefined ? undefined : await firstLink(access, url)
+    return { url, signInUrl: signIn, failed: database.lost, stop: () => parts.stop() }
+  })
+}
+
+/** Performs tasks of a database that others share, without a server. When `signal` aborts first, it stops and throws. */
+export async function worker(config: Config, signal?: AbortSignal): Promise<RunningWorker> {
+  if (config.database_url === undefined) throw new WorkerNeedsDatabase()
+  return orStop(config, async (beginnings) => {
+    const at = await layFoundation(beginnings, signal)
+    // It gives tokens to what it runs and lets nobody in itself.
+    const access = await openAccess(at, { matches: () => false, file: undefined })
+    const webhooks = startWebhooks(at)
+    const url = config.url ?? reachable(`http://${config.host}:${config.port}`)
+    const { name, kinds } = await startWork({ ...at, access, url })
+    signal?.throwIfAborted()
+    return {
+      name,
+      kinds: [...kinds, ...webhooks.workers.map(({ kind }) => kind)],
+      failed: at.database.lost,
+      stop: () => at.parts.stop(),
+    }
+  })
+}
+
+/** The embedded database belongs to the server that runs it. */
+class WorkerNeedsDatabase extends Error {
+  readonly code = 'worker_needs_database'
+  readonly remedy = 'set MILLRACE_DATABASE_URL to the database of the server; `millrace serve` performs tasks itself'
+  constructor() {
+    super('a worker shares a database with a server, and none is named')
+  }
+}
+
+type Beginnings = Pick<Foundation, 'config' | 'logger' | 'parts'>
+
+/** Whatever has started is stopped again when the rest cannot be. */
+async function orStop<T>(config: Config, start: (beginnings: Beginnings) => Promise<T>): Promise<T> {
   const logger = createLogger(config)
   const parts = new Parts((name, error) => logger.error({ err: error }, `${name} did not stop cleanly`))
   try {
-    return await startParts(config, logger, parts, signal)
+    return await start({ config, logger, parts })
   } catch (error) {
     await parts.stop()
     throw error
   }
 }
 
-async function startParts(config: Config, logger: Logger, parts: Parts, signal?: AbortSignal): Promise<Running> {
-  const token = await adminToken({ given: config.admin_token, dataDir: config.data })
-  const database = await openConfigured(config, (message) => logger.warn(message))
-  parts.add('database', () => database.stop())
-  signal?.throwIfAborted()
+type Token = Parameters<typeof createAccess>[0]['adminToken']
 
-  const applied = await prepareSchema(database.pool, config.migrate)
-  if (applied.length > 0) logger.info({ applied }, 'the schema is up to date')
-  signal?.throwIfAborted()
-
-  let link: SignInLink | undefined
-  const server = createServer({
-    logger,
+async function openAccess(at: Foundation, token: Token, nodes?: Nodes): Promise<AccessControl> {
+  const access = await createAccess({
+    pool: at.database.pool,
     adminToken: token,
-    sessions: createSessions(),
-    redeem: (secret) => link?.redeem(secret) ?? false,
-    readiness: () => readiness(database.pool),
+    isLive: (holder) => isLive(at, nodes, holder),
+    auditDays: at.config.audit_days,
+    onError: (error) => at.logger.warn({ err: error }, 'a write of the record did not work'),
   })
-  parts.add('http', () => server.drain(config.drain_seconds * 1000))
-  const url = await server.listen(config)
-  signal?.throwIfAborted()
-  if (token.file !== undefined) link = createSignInLink(url)
-  return { url, signInUrl: link?.url, failed: database.lost, stop: () => parts.stop() }
+  at.parts.add('access', () => access.close())
+  return access
+}
+
+/** A task's token is good while the attempt that it was given to is under way. */
+async function isLive(
+  { millrace }: Foundation,
+  nodes: Nodes | undefined,
+  { limit, attempt }: Holder,
+): Promise<boolean> {
+  if (limit.to === 'node') return (await nodes?.isAttemptUnderWay(limit.name, attempt)) ?? false
+  if (limit.to !== 'task') return false
+  const last = (await millrace.attempts(limit.name)).at(-1)
+  return last?.outcome === null && String(last.number) === attempt
+}
+
+type Served = { readonly access: AccessControl; readonly nodes: Nodes; readonly webhooks: Webhooks }
+
+function openServer(at: Foundation, { access, nodes, webhooks }: Served) {
+  const { config, database, millrace } = at
+  const { pool } = database
+  const outputs: Outputs = {
+    read: (options) => readOutput(pool, options),
+    follow: (options) => followOutput(pool, options),
+  }
+  return createServer({
+    logger: at.logger,
+    access,
+    version: version(),
+    rateLimit: config.rate_limit,
+    trustProxy: config.trust_proxy,
+    isAway: isConnectionLost,
+    resources: [
+      (app) => addTasks(app, millrace),
+      (app) => addTaskLog(app, millrace, outputs),
+      (app) => addNodes(app, nodes),
+      (app) => addEvents(app, millrace),
+      (app) => addSocket(app, millrace),
+      (app) => addWebhooks(app, webhooks),
+      (app) => addWorkers(app, millrace),
+    ],
+    readiness: () => readiness(pool),
+  })
+}
+
+/** The address under which a process on this host reaches the server. */
+const reachable = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+
+/** The link that a start prints: it signs the administrator in. */
+async function firstLink(access: AccessControl, url: string): Promise<string> {
+  const by = { name: 'admin', role: 'admin', limit: null, via: 'token' } as const
+  return signInUrl(url, await access.createSignInLink({ by }))
 }
 
 /** A probe is answered in time even when the database is not. */
@@ -74,18 +180,6 @@ async function readiness(pool: Pool): Promise<string | undefined> {
   }
 }
 
-function createLogger(config: Config): Logger {
-  const secret = ['req.headers.authorization', 'req.headers.cookie']
-  // Standard output is for the ready line alone.
-  return pino({ level: config.log_level, redact: secret }, pino.destination({ dest: 2, sync: true }))
-}
-
-function openConfigured(config: Config, onEvent?: (message: string) => void): Promise<Database> {
-  const { database_url: databaseUrl, data: dataDir } = config
-  const shownAs = databaseUrl === undefined ? undefined : withoutPassword(databaseUrl)
-  return openDatabase({ databaseUrl, shownAs, dataDir, ...(onEvent && { onEvent }) })
-}
-
 /** Brings the schema of the configured database up to date; answers the names of what was applied. */
 export function migrateUp(config: Config): Promise<string[]> {
   return withDatabase(config, migrate)
@@ -95,8 +189,13 @@ export function migrateStatus(config: Config): Promise<SchemaStatus> {
   return withDatabase(config, schemaStatus)
 }
 
+/** Looks at the configured database, and changes nothing there. */
+export function examineDatabase(config: Config): Promise<Finding[]> {
+  return examine(databaseOptions(config))
+}
+
 async function withDatabase<T>(config: Config, body: (pool: Pool) => Promise<T>): Promise<T> {
-  const database = await openConfigured(config)
+  const database = await openDatabase(databaseOptions(config))
   try {
     return await body(database.pool)
   } finally {

@@ -53,7 +53,9 @@ test('the package holds what it promises and nothing else', () => {
   for (const target of [...targets, bin]) expect(packed).toContain(target.replace(/^\.\//, ''))
   expect(readFileSync(join(root, bin), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
   expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'migrations/0001_engine.sql']))
-  const isExpected = /^(dist\/.+\.(js|js\.map|d\.ts)|dist\/web\/.+|migrations\/.+\.sql|package\.json|[A-Z]+(\.md)?)$/
+  expect(packed).toEqual(expect.arrayContaining(['dist/runners/keeper.pl', 'dist/runners/keeper-linux.pl']))
+  const isExpected =
+    /^(dist\/.+\.(js|js\.map|d\.ts)|dist\/runners\/.+\.pl|dist\/web\/.+|migrations\/.+\.sql|package\.json|[A-Z]+(\.md)?)$/
   expect(packed.filter((path) => !isExpected.test(path) || /\.(test|suite)\./.test(path))).toEqual([])
 })
 

@@ -14,6 +14,9 @@ export type Sizes = {
   waiting: number
   stored: number
   snapshotMinutes: number
+  nodes: number
+  starts: number
+  streams: number
 }
 
 /** What a claim needs to measure itself. */

@@ -17,6 +17,9 @@ const WHOLE: Sizes = {
   waiting: 1_000_000,
   stored: 1_000_000,
   snapshotMinutes: 30,
+  nodes: 2_000,
+  starts: 20,
+  streams: 1_000,
 }
 
 /** For a smoke test: everything is run, and the figures mean nothing. */
@@ -32,6 +35,9 @@ const QUICK: Sizes = {
   waiting: 10_000,
   stored: 50_000,
   snapshotMinutes: 0.25,
+  nodes: 50,
+  starts: 3,
+  streams: 100,
 }
 
 export type Order = {

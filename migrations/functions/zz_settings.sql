@@ -10,7 +10,7 @@ begin
     from pg_proc p
     where p.pronamespace = 'millrace'::regnamespace
       and p.proname in (
-        'add', 'step', 'finish_leased', 'fail', 'requeue', 'expire', 'cancel', 'skip', 'hold', 'release', 'retry', 'succeed', 'require',
+        'add', 'step', 'finish_leased', 'fail', 'requeue', 'expire', 'cancel', 'skip', 'hold', 'release', 'retry', 'succeed', 'require', 'rewire',
         'sequence_outbox', 'read_outbox', 'prune_outbox', 'list_tasks'
       )
   loop

@@ -1,26 +1,60 @@
-import { hashOf, matches, randomSecret } from './secret.ts'
+import type { Db } from '../db/index.ts'
+import { RoleAboveOwn } from './errors.ts'
+import { hasRole, type Identity, type Role } from './identity.ts'
+import { hashOf, randomSecret } from './secret.ts'
+import { SESSION_SECONDS } from './session.ts'
+import { insertLink, redeemLink } from './sessions.sql.ts'
 
-const VALID_MS = 15 * 60_000
+const LINK_SECONDS = 15 * 60
 
-export type SignInLink = {
-  /** The secret stands after the #, which browsers do not send: it reaches no log on the way. */
-  readonly url: string
-  /** Says whether `secret` opens the door, and closes it behind: a second use and a late one are refused. */
-  readonly redeem: (secret: string, now?: number) => boolean
+export type LinkRequest = {
+  /** Who hands it out. */
+  readonly by: Identity
+  /** Default: the maker's own. */
+  readonly role?: Role | undefined
+  /** Whom it is for. Default: the maker itself. */
+  readonly person?: string | undefined
 }
 
-/** A link that signs one person in as the administrator, once, within 15 minutes. Only a hash of its secret is kept. */
-export function createSignInLink(baseUrl: string, now: number = Date.now()): SignInLink {
+export type SignInLink = { readonly secret: string; readonly role: Role; readonly expiresAt: Date }
+
+/**
+ * Makes a link that signs one browser in, once, within 15 minutes, on any server of this database. What it opens ends with
+ * the token or session it was made with. Throws `RoleAboveOwn`.
+ */
+export async function createSignInLink(db: Db, { by, role, person }: LinkRequest): Promise<SignInLink> {
+  const wanted = role ?? by.role
+  if (wanted === null || !hasRole(by, wanted)) throw new RoleAboveOwn(by.name, by.role ?? 'none', wanted ?? 'one')
   const secret = randomSecret()
-  const hash = hashOf(secret)
-  const validUntil = now + VALID_MS
-  let isUsed = false
-  return {
-    url: `${baseUrl}/sign-in#${secret}`,
-    redeem(given, at = Date.now()) {
-      if (isUsed || at >= validUntil || !matches(given, hash)) return false
-      isUsed = true
-      return true
-    },
-  }
+  const { expires_at: expiresAt } = await insertLink(db, {
+    hash: hashOf(secret),
+    name: person === undefined ? by.name : `user:${person}`,
+    role: wanted,
+    token: by.token ?? null,
+    session_until: by.until ?? null,
+    actor: by.name,
+    seconds: LINK_SECONDS,
+  })
+  return { secret, role: wanted, expiresAt }
+}
+
+/** The secret stands after the #, which browsers do not send: it reaches no log on the way. */
+export const signInUrl = (baseUrl: string, { secret }: SignInLink): string => `${baseUrl}/sign-in#${secret}`
+
+export type OpenedSession = { readonly secret: string; readonly name: string; readonly expiresAt: Date }
+
+/** Opens a session with the secret of a link and uses the link up; undefined when it is wrong, used or too old. */
+export async function signIn(
+  db: Db,
+  { secret, action, requestId }: { secret: string; action: string; requestId: string },
+): Promise<OpenedSession | undefined> {
+  const session = randomSecret()
+  const opened = await redeemLink(db, {
+    link: hashOf(secret),
+    session: hashOf(session),
+    seconds: SESSION_SECONDS,
+    action,
+    request: requestId,
+  })
+  return opened && { secret: session, name: opened.name, expiresAt: opened.expires_at }
 }

@@ -1,12 +1,123 @@
-export const exitCodes = { done: 0, failure: 1, usage: 2, interrupted: 130 } as const
+// Which exit code a command ends with. Scripts decide by it: a code keeps its meaning.
 
-/** Tells an error in two lines on standard error and answers the exit code. A stack only when asked for. */
-export function report(error: unknown, withStack: boolean): number {
-  const { message, code, remedy } = error as Error & { code?: string; remedy?: string }
-  const isForeseen = typeof remedy === 'string' || code === 'schema_too_new'
-  console.error(`millrace: ${message || String(error)}`)
-  if (remedy) console.error(`to fix it: ${remedy}`)
-  else if (!isForeseen) console.error('this was not foreseen; run again with --debug for the details')
-  if (withStack) console.error(error)
-  return exitCodes.failure
+export const exitCodes = {
+  done: 0,
+  failure: 1,
+  usage: 2,
+  not_found: 3,
+  not_allowed: 4,
+  conflict: 5,
+  unreachable: 6,
+  findings: 7,
+  task_failed: 20,
+  task_canceled: 21,
+  some_failed: 22,
+  timed_out: 124,
+  interrupted: 130,
+  terminated: 143,
+} as const
+
+export type ExitName = keyof typeof exitCodes
+
+/** What each code means, for the guide. */
+export const exitMeanings = {
+  done: 'done',
+  failure: 'failure',
+  usage: 'the command line, or what it asks for, cannot be understood',
+  not_found: 'not found',
+  not_allowed: 'not allowed, or not signed in',
+  conflict: 'the state does not allow it, or it was changed meanwhile',
+  unreachable: 'the server cannot be reached, or cannot take work now',
+  findings: 'a check found something',
+  task_failed: 'a task that was waited for failed',
+  task_canceled: 'a task that was waited for was canceled, superseded or skipped',
+  some_failed: 'some of several did not end well',
+  timed_out: 'the time was over',
+  interrupted: 'interrupted (Ctrl-C)',
+  terminated: 'terminated (SIGTERM)',
+} as const satisfies Record<ExitName, string>
+
+/** By the stable code of an error of ours. */
+const byCode: Readonly<Record<string, ExitName>> = {
+  usage: 'usage',
+  config_invalid: 'usage',
+  contexts_unusable: 'failure',
+  not_signed_in: 'not_allowed',
+  context_not_found: 'not_found',
+  server_unreachable: 'unreachable',
+  not_a_server: 'unreachable',
+  timed_out: 'timed_out',
+  interrupted: 'interrupted',
+  left: 'interrupted',
+  terminated: 'terminated',
+}
+
+/** By the status of what the server refused. */
+const byStatus: Readonly<Record<number, ExitName>> = {
+  400: 'usage',
+  401: 'not_allowed',
+  403: 'not_allowed',
+  404: 'not_found',
+  405: 'usage',
+  406: 'usage',
+  408: 'unreachable',
+  409: 'conflict',
+  410: 'not_found',
+  412: 'conflict',
+  413: 'usage',
+  415: 'usage',
+  422: 'conflict',
+  426: 'usage',
+  428: 'conflict',
+  429: 'failure',
+  431: 'usage',
+  500: 'failure',
+  503: 'unreachable',
+}
+
+/** Undefined: a status that the table does not know, so that a test finds it. */
+export const exitOfStatus = (status: number): ExitName | undefined => byStatus[status]
+
+type Told = {
+  readonly message?: string
+  readonly code?: unknown
+  readonly status?: unknown
+  readonly remedy?: unknown
+  readonly problem?: { readonly title: string; readonly request_id: string }
+}
+
+export function exitOf(error: unknown): number {
+  const { code, status } = (error ?? {}) as Told
+  const name = (typeof status === 'number' ? byStatus[status] : undefined) ?? byCode[String(code)] ?? 'failure'
+  return exitCodes[name]
+}
+
+/** An error as a person reads it: what happened, why, what to do about it, and by which id the server's log has it. */
+export function tell(error: unknown): string[] {
+  const { message, code, remedy, problem } = (error ?? {}) as Told
+  if (code === 'interrupted' || code === 'terminated' || code === 'left') return []
+  const isForeseen = typeof remedy === 'string' || (typeof code === 'string' && /^[a-z_]+$/.test(code))
+  return [
+    `millrace: ${message || String(error)}`,
+    ...(problem === undefined ? [] : [`why: ${problem.title} (${String(code)})`]),
+    ...(typeof remedy === 'string' ? [`to fix it: ${remedy}`] : []),
+    ...(problem === undefined ? [] : [`request id: ${problem.request_id}`]),
+    ...(isForeseen ? [] : ['this was not foreseen; run again with --debug for the details']),
+  ]
+}
+
+/** The command line asks for something that cannot be. */
+export class UsageError extends Error {
+  readonly code = 'usage'
+  readonly remedy: string
+  constructor(problem: string, remedy: string) {
+    super(problem)
+    this.remedy = remedy
+  }
+}
+
+/** What was waited for did not come in time. */
+export class TimedOut extends Error {
+  readonly code = 'timed_out'
+  readonly remedy = 'wait longer with --timeout, or look at what stands in the way with `millrace why`'
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type ReadConfig, readConfig, type SettingName, settings } from '../config/index.ts'
+import { type SettingName, settings } from '../config/index.ts'
 
 /** Gives a command the flags of the settings that it uses. */
 export function addFlags(command: Command, names: readonly SettingName[]): Command {
@@ -11,12 +11,13 @@ export function addFlags(command: Command, names: readonly SettingName[]): Comma
   return command
 }
 
-/** Reads the settings with what the flags said. */
-export function configOf(options: Readonly<Record<string, unknown>>): Promise<ReadConfig> {
+/** What the flags said, by the names of the settings. Commander turns --database-url into databaseUrl. */
+export function flagsOf(options: Readonly<Record<string, unknown>>): Record<string, string> {
   const flags: Record<string, string> = {}
-  for (const [key, value] of Object.entries(options)) {
-    // Commander turns --database-url into databaseUrl; settings are named database_url.
-    if (typeof value === 'string') flags[key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value
+  for (const { name } of settings) {
+    const value = options[name.replace(/_[a-z]/g, ([, letter = '']) => letter.toUpperCase())]
+    // Where the server is, and its token, come with every command.
+    if (typeof value === 'string' && name !== 'url' && name !== 'token') flags[name] = value
   }
-  return readConfig({ flags })
+  return flags
 }

@@ -7,22 +7,36 @@ import type { Config } from '../config/index.ts'
 export type Host = {
   /** Starts everything and answers when it takes requests. When `signal` aborts first, it stops and throws. */
   serve(config: Config, signal: AbortSignal): Promise<Running>
+  /** Starts to perform tasks, without a server, and answers when it does. When `signal` aborts first, it stops and throws. */
+  worker(config: Config, signal: AbortSignal): Promise<RunningWorker>
   /** Brings the schema of the configured database up to date; answers the names of what was applied. */
   migrateUp(config: Config): Promise<string[]>
   migrateStatus(config: Config): Promise<SchemaStatus>
   /** The script that brings a database of schema `from` to this release's. */
   migrateSql(from: number): Promise<string>
+  /** Looks at the configured database, and changes nothing there. */
+  examineDatabase(config: Config): Promise<Finding[]>
 }
 
 export type LoadHost = () => Promise<Host>
 
-export type Running = {
-  readonly url: string
-  /** A link that signs in the administrator; undefined when the token was given as a setting. */
-  readonly signInUrl: string | undefined
+type RunsUntilStopped = {
   /** Settles with the error when the program can no longer do its work. */
   readonly failed: Promise<Error>
   stop(): Promise<void>
+}
+
+export type Running = RunsUntilStopped & {
+  readonly url: string
+  /** A link that signs in the administrator; undefined when the token was given as a setting. */
+  readonly signInUrl: string | undefined
+}
+
+export type RunningWorker = RunsUntilStopped & {
+  /** As the list of dispatchers shows it. */
+  readonly name: string
+  /** The kinds of tasks that it performs. */
+  readonly kinds: readonly string[]
 }
 
 type SchemaStatus = {
@@ -31,4 +45,13 @@ type SchemaStatus = {
   readonly known: number
   readonly pending: readonly string[]
   readonly functionsCurrent: boolean
+}
+
+/** One thing that `doctor` looked at. */
+export type Finding = {
+  readonly check: string
+  /** `unknown`: it could not be looked at, for the reason that the evidence gives. */
+  readonly state: 'good' | 'warning' | 'bad' | 'unknown'
+  readonly evidence: string
+  readonly fix: string | null
 }

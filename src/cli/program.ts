@@ -1,35 +1,121 @@
 import { Command, CommanderError } from 'commander'
-import { addConfig } from './config.ts'
-import { exitCodes, report } from './exit.ts'
+import { type CommandFile, declare, splitJsonFields } from './command.ts'
+import type { GlobalOptions } from './context.ts'
+import { exitCodes, exitOf, tell } from './exit.ts'
 import type { LoadHost } from './host.ts'
-import { addMigrate } from './migrate.ts'
-import { addServe } from './serve.ts'
-import { addVersion, version } from './version.ts'
+import { type Entry, hidden, tree } from './tree.ts'
+import { version } from './version.ts'
+import { processWorld, type Sink, type World } from './world.ts'
 
-/** The whole command tree. What a command needs to run is loaded when it runs. */
-export function createProgram(loadHost: LoadHost): Command {
+/** Does what a command's file says, with the arguments and options that the parser found. */
+export type Perform = (file: CommandFile, args: readonly string[], options: GlobalOptions) => Promise<void>
+
+const files = new WeakMap<Command, () => Promise<CommandFile>>()
+
+/** The whole command tree by names alone. What a command takes, and what it does, is loaded when it is asked for. */
+export function createProgram(perform: Perform, without: readonly string[] = []): Command {
   const program = new Command('millrace')
     .description('Runs the work that follows when something arrives at a repository.')
+    .usage('COMMAND [options]')
     .version(version(), '-V, --version', 'print the version')
-    .option('--debug', 'print the stack of an error')
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: (command) => command.name() })
     .showSuggestionAfterError(true)
     .showHelpAfterError('(add --help for the usage)')
     .exitOverride()
-  addServe(program, loadHost)
-  addMigrate(program, loadHost)
-  addConfig(program)
-  addVersion(program)
-  return program
+    .option('--server <url>', 'the server to ask (default: MILLRACE_URL, the context in use, or this machine)')
+    .option('--token-file <path>', 'file that holds the token to send (default: MILLRACE_TOKEN, or as the server)')
+    .option('--color <when>', 'auto, always or never', 'auto')
+    .option('--debug', 'print the stack of an error')
+  for (const { title, commands } of tree) {
+    program.commandsGroup(`${title}:`)
+    for (const entry of commands) if (!without.includes(entry.name)) addEntry(program, entry, perform)
+  }
+  program.helpCommand('help [command...]', 'explain a command')
+  for (const entry of hidden) if (!without.includes(entry.name)) addEntry(program, entry, perform, { hidden: true })
+  return program.hook('preSubcommand', (_, command) => load(command, perform))
 }
 
-/** Runs the command line and answers the exit code. Errors are told in two lines: what, and what to do. */
-export async function run(argv: readonly string[], loadHost: LoadHost): Promise<number> {
-  const program = createProgram(loadHost)
+type Place = { readonly hidden?: boolean; readonly isDefault?: boolean }
+
+function addEntry(parent: Command, entry: Entry, perform: Perform, place: Place = {}): void {
+  const command = parent.command(entry.name, place).description(entry.about)
+  if ('load' in entry) {
+    files.set(command, entry.load)
+    return
+  }
+  command.helpCommand(false).usage('COMMAND [options]')
+  for (const below of entry.commands) addEntry(command, below, perform, { isDefault: below.name === entry.byDefault })
+  command.hook('preSubcommand', (_, inner) => load(inner, perform))
+}
+
+async function load(command: Command, perform: Perform): Promise<void> {
+  const file = await files.get(command)?.()
+  if (file === undefined) return
+  files.delete(command)
+  declare(command, file)
+  command.action(async () => {
+    // The parser gives arguments that were left out as undefined, and those that may be many as a list.
+    const args = command.processedArgs.flat().filter((arg): arg is string => arg !== undefined)
+    await perform(file, args, command.optsWithGlobals())
+  })
+}
+
+/** Loads the file of every command: for completion and for the guide, which need all of them. */
+export async function loadAll(command: Command, perform: Perform): Promise<void> {
+  await load(command, perform)
+  for (const below of command.commands) await loadAll(below, perform)
+}
+
+/** Runs the command line and answers the exit code. Errors are told on standard error: what, why, and what to do. */
+export async function run(argv: readonly string[], loadHost: LoadHost, world: World = processWorld): Promise<number> {
+  const { stdout, stderr } = world
+  let exitCode: number = exitCodes.done
+  const program = createProgram(async (file, args, options) => {
+    // Help and a mistyped name do without it.
+    const { createContext } = await import('./context.ts')
+    const context = createContext({ world, loadHost, options, prints: file.prints })
+    if (!file.isServing) endWithReader(stdout)
+    try {
+      exitCode = (await file.run(context, args, options)) ?? exitCodes.done
+    } finally {
+      context.end()
+    }
+  })
+  const write = (sink: Sink) => (text: string) => void sink.write(text)
+  const forAll = (command: Command) => {
+    command.configureOutput({
+      writeOut: write(stdout),
+      writeErr: write(stderr),
+      getOutHelpWidth: () => (stdout.isTTY ? (stdout.columns ?? 80) : 100),
+      getErrHelpWidth: () => (stderr.isTTY ? (stderr.columns ?? 80) : 100),
+    })
+    for (const below of command.commands) forAll(below)
+  }
+  forAll(program)
   try {
-    await program.parseAsync(argv)
-    return Number(process.exitCode ?? exitCodes.done)
+    await program.parseAsync(splitJsonFields(askForHelp(argv)))
+    return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
-    return report(error, program.opts<{ debug?: boolean }>().debug ?? false)
+    for (const line of tell(error)) stderr.write(`${line}\n`)
+    if (program.opts<GlobalOptions>().debug) stderr.write(`${(error as Error).stack ?? String(error)}\n`)
+    return exitOf(error)
   }
+}
+
+/** `help node add` as `node add --help`: the parser would explain a command whose file is not loaded. */
+function askForHelp(argv: readonly string[]): string[] {
+  const [node = '', script = '', ...words] = argv
+  let at = 0
+  while (words[at]?.startsWith('-')) at += /^--(server|token-file|color)$/.test(words[at] ?? '') ? 2 : 1
+  if (words[at] !== 'help') return [...argv]
+  return [node, script, ...words.slice(0, at), ...words.slice(at + 1), '--help']
+}
+
+/** `millrace ls | head` ends when `head` has seen enough, and says nothing about it. */
+function endWithReader(stdout: Sink): void {
+  stdout.once('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(exitCodes.done)
+    throw error
+  })
 }

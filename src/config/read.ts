@@ -36,7 +36,7 @@ export async function readConfig(sources: ConfigSources = {}): Promise<ReadConfi
   const problems: string[] = []
   for (const setting of settings as readonly Setting[]) {
     const given =
-      fromFlag(setting, sources.flags ?? {}) ??
+      fromFlag(setting, sources.flags ?? {}, problems) ??
       fromEnvironment(setting, environment, problems) ??
       fromFile(setting, file) ??
       (setting.byDefault === undefined ? undefined : { value: setting.byDefault, source: 'default' })
@@ -52,9 +52,26 @@ export async function readConfig(sources: ConfigSources = {}): Promise<ReadConfi
   return { config: values as Config, explained }
 }
 
-function fromFlag(setting: Setting, flags: Readonly<Record<string, string | undefined>>): Given | undefined {
+function fromFlag(
+  setting: Setting,
+  flags: Readonly<Record<string, string | undefined>>,
+  problems: string[],
+): Given | undefined {
   const value = flags[setting.name]
-  return value === undefined ? undefined : { value, source: `flag ${setting.flag?.split(' ')[0]}` }
+  if (value === undefined) return undefined
+  const flag = setting.flag?.split(' ')[0]
+  return setting.isFlagFile
+    ? fromSecretFile(setting, value, `flag ${flag}`, problems)
+    : { value, source: `flag ${flag}` }
+}
+
+function fromSecretFile(setting: Setting, path: string, source: string, problems: string[]): Given | undefined {
+  try {
+    return { value: readFileSync(path, 'utf8').trim(), source }
+  } catch (error) {
+    problems.push(`${setting.name}: the file of ${source} cannot be read: ${(error as Error).message}`)
+    return undefined
+  }
 }
 
 function fromEnvironment(
@@ -66,14 +83,7 @@ function fromEnvironment(
   // An empty variable is one that a script meant to leave out.
   if (environment[own]) return { value: environment[own], source: own }
   const path = setting.isSecret ? environment[`${own}_FILE`] : undefined
-  if (path) {
-    try {
-      return { value: readFileSync(path, 'utf8').trim(), source: `${own}_FILE` }
-    } catch (error) {
-      problems.push(`${setting.name}: the file of ${own}_FILE cannot be read: ${(error as Error).message}`)
-      return undefined
-    }
-  }
+  if (path) return fromSecretFile(setting, path, `${own}_FILE`, problems)
   const second = setting.alsoNamed
   return second && environment[second] ? { value: environment[second], source: second } : undefined
 }
@@ -113,6 +123,13 @@ async function readFile(named: string | undefined, folder: string): Promise<Conf
   }
   if (typeof values !== 'object' || Array.isArray(values)) {
     throw new ConfigInvalid([`${path} must hold settings as "name: value" lines`])
+  }
+  const owned = (settings as readonly Setting[]).filter(
+    (setting) => setting.isOwnerOnly && setting.name in (values as object),
+  )
+  if (owned.length > 0) {
+    const hints = owned.map(({ name }) => `${path} has the key ${name}, which is not taken from a configuration file`)
+    throw new ConfigInvalid(hints, 'use `millrace login`, or MILLRACE_URL and MILLRACE_TOKEN')
   }
   const names = settings.map((setting) => setting.name as string)
   const unknown = Object.keys(values as object).filter((key) => !names.includes(key))

@@ -5,6 +5,8 @@ export type Setting = {
   /** As in the configuration file; the environment's name is MILLRACE_ and this in capitals. */
   readonly name: string
   readonly flag?: string
+  /** The flag names a file that holds the value: a secret on a command line can be read by everyone on the machine. */
+  readonly isFlagFile?: boolean
   /** What the value must be, as an error says it. */
   readonly expected: string
   /** The value, or undefined when the text is not what is expected. */
@@ -16,6 +18,8 @@ export type Setting = {
   readonly isSecret?: boolean
   /** Read when the setting's own variable is not set. */
   readonly alsoNamed?: string
+  /** Not taken from a configuration file: one that came with a repository could send the token elsewhere. */
+  readonly isOwnerOnly?: boolean
   /** A path, relative to the configuration file that names it or else to the working directory. */
   readonly isPath?: boolean
 }
@@ -25,8 +29,16 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 // Every command loads this table for its flags, `--help` too: a schema library would cost more than all the rest.
 const matching = (pattern: RegExp) => (text: string) => (pattern.test(text) ? text : undefined)
 const oneOf = (words: readonly string[]) => (text: string) => (words.includes(text) ? text : undefined)
+const addresses =
+  /^((loopback|linklocal|uniquelocal|(\d{1,3}\.){3}\d{1,3}(\/\d{1,2})?|[\da-f:]*:[\da-f:.]*(\/\d{1,3})?)(,(?=.)|$))+$/i
 const wholeNumber = (max: number) => (text: string) =>
   /^\d+$/.test(text) && Number(text) <= max ? Number(text) : undefined
+function serverUrl(text: string): string | undefined {
+  if (!/^https?:\/\/[^\s/?#]/.test(text) || !URL.canParse(text)) return undefined
+  const { username, password, search, hash, href } = new URL(text)
+  // A user and a password would be sent, and shown, where only the token belongs.
+  return username || password || search || hash ? undefined : href.replace(/\/+$/, '')
+}
 
 export const settings = [
   {
@@ -85,7 +97,55 @@ export const settings = [
     expected: 'a whole number from 0 to 3600',
     parse: wholeNumber(3600),
     byDefault: '30',
-    sentence: 'How long a stop waits for requests under way before it cuts them off.',
+    sentence: 'How long a stop waits for requests and tasks under way before it cuts them off.',
+  },
+  {
+    name: 'concurrency',
+    flag: '--concurrency <number>',
+    expected: 'a whole number from 1 to 10000',
+    parse: (text) => (text === '0' ? undefined : wholeNumber(10_000)(text)),
+    byDefault: '8',
+    sentence: 'Tasks that this process performs at once.',
+  },
+  {
+    name: 'grace_seconds',
+    flag: '--grace-seconds <number>',
+    expected: 'a whole number from 0 to 3600',
+    parse: wholeNumber(3600),
+    byDefault: '10',
+    sentence: 'How long a command that is stopped has between the signals TERM and KILL.',
+  },
+  {
+    name: 'rate_limit',
+    flag: '--rate-limit <number>',
+    expected: 'a whole number from 0 to 100000000 (0: without end)',
+    parse: wholeNumber(100_000_000),
+    byDefault: '6000',
+    sentence:
+      'Requests that a token or session may send to one server in a minute. Requests without either have a tenth of it for each address, wrong tokens and links a hundredth.',
+  },
+  {
+    name: 'trust_proxy',
+    expected: 'addresses or ranges separated by commas, such as 127.0.0.1,10.0.0.0/8, or loopback',
+    parse: matching(addresses),
+    sentence:
+      'Proxies in front of the server. Only from them the `X-Forwarded-For`, `-Proto` and `-Host` headers are believed.',
+  },
+  {
+    name: 'audit_days',
+    flag: '--audit-days <number>',
+    expected: 'a whole number from 0 to 36500 (0: for ever)',
+    parse: wholeNumber(36_500),
+    byDefault: '400',
+    sentence: 'How long the record of who did what is kept.',
+  },
+  {
+    name: 'outbound_allow',
+    expected:
+      'hosts, *. and the end of hosts, addresses or ranges, separated by commas, such as hooks.internal,10.0.0.0/8',
+    parse: matching(/^[\w.:*/-]+(,[\w.:*/-]+)*$/),
+    sentence:
+      'What requests to the outside (webhooks, callbacks, downloads) may reach although it is inside: private, loopback, link-local and other addresses that are not public are refused otherwise.',
   },
   {
     name: 'log_level',
@@ -94,6 +154,24 @@ export const settings = [
     parse: oneOf(logLevels),
     byDefault: 'info',
     sentence: 'How much is logged, as JSON lines on standard error.',
+  },
+  {
+    name: 'url',
+    flag: '--server <url>',
+    expected: 'a URL such as https://millrace.example.org',
+    parse: serverUrl,
+    isOwnerOnly: true,
+    sentence: 'Server that the commands ask. Without it the one of `millrace login`, or else the one of this machine.',
+  },
+  {
+    name: 'token',
+    flag: '--token-file <path>',
+    isFlagFile: true,
+    expected: 'a token without spaces',
+    parse: matching(/^\S+$/),
+    isSecret: true,
+    isOwnerOnly: true,
+    sentence: 'Token that the commands send. Without it the one of `millrace login`, or else of this machine.',
   },
 ] as const satisfies readonly Setting[]
 
@@ -107,7 +185,15 @@ export type Config = {
   readonly admin_token?: string
   readonly migrate: 'auto' | 'never'
   readonly drain_seconds: number
+  readonly concurrency: number
+  readonly grace_seconds: number
+  readonly rate_limit: number
+  readonly trust_proxy?: string
+  readonly audit_days: number
+  readonly outbound_allow?: string
   readonly log_level: (typeof logLevels)[number]
+  readonly url?: string
+  readonly token?: string
 }
 
 /** The operations guide's table. */

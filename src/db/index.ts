@@ -1,4 +1,5 @@
 export { type Embedded, type EmbeddedOptions, startEmbedded } from './embedded.ts'
+export { examineDatabase, type Finding } from './examine.ts'
 export { type Listener, type ListenOptions, listen } from './listen.ts'
 export { machine } from './machine.ts'
 export { migrate, migrationSql, type SchemaStatus, schemaStatus } from './migrate.ts'
@@ -9,6 +10,7 @@ export { prepareSchema, schemaProblem } from './prepare-schema.ts'
 export {
   array,
   bool,
+  bytea,
   float8,
   int2,
   int4,

@@ -16,6 +16,8 @@ export const int4 = sqlType<number>('int4')
 export const int8 = sqlType<string>('int8')
 export const float8 = sqlType<number>('float8')
 export const text = sqlType<string>('text')
+/** Bytes; crosses as a Buffer in both directions. */
+export const bytea = sqlType<Buffer>('bytea')
 export const timestamptz = sqlType<Date>('timestamptz')
 /** As a parameter: JSON text. As a column: the parsed value. */
 export const jsonb = sqlType<unknown>('jsonb')

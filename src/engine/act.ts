@@ -1,13 +1,23 @@
 // What a person or an application does to tasks by hand. Each verb is one call of the engine in the database; a task
 // whose state does not allow it is refused by name, and then none of the given tasks is touched.
 import { type Db, type Pool, transaction } from '../db/index.ts'
-import { toTaskId } from './add.ts'
+import { toEdges, toTaskId } from './add.ts'
 import { StateRefused, translated, UnfinishedWork } from './errors.ts'
 import { read, type TaskRef } from './read.ts'
 import { countUnfinished, findSucceeded } from './reads.sql.ts'
-import type { TaskId } from './task.ts'
-import { cancelTasks, holdTasks, releaseTasks, retryTasks, skipTasks, succeedTask } from './tasks.sql.ts'
+import { isTerminal, type TaskId } from './task.ts'
+import {
+  cancelTasks,
+  holdTasks,
+  lockUnstarted,
+  releaseTasks,
+  retryTasks,
+  rewireTask,
+  skipTasks,
+  succeedTask,
+} from './tasks.sql.ts'
 import { checkText } from './text.ts'
+import type { Requirement } from './worker.ts'
 
 export type ActOptions = {
   /** Why, for the record. */
@@ -18,10 +28,15 @@ export type ActOptions = {
   readonly client?: Db
 }
 
+export type EndOptions = ActOptions & {
+  /** Tasks that are over are left as they are. Default: they are a reason to refuse. */
+  readonly ignoreEnded?: boolean
+}
+
 type Refs = TaskRef | readonly TaskRef[]
 
 /** Cancels: what does not run ends at once; what runs is asked to stop, and is canceled once it has. */
-export function cancel(pool: Pool, refs: Refs, options?: ActOptions): Promise<void> {
+export function cancel(pool: Pool, refs: Refs, options?: EndOptions): Promise<void> {
   return act(pool, refs, options, {
     participle: 'canceled',
     verb: async (db, ids, record) => (await cancelTasks(db, { ids, ...record })).map((row) => row.id),
@@ -61,7 +76,7 @@ export function release(pool: Pool, refs: Refs, options?: ActOptions): Promise<v
 }
 
 /** Skips tasks that do not run: they, and what depends on their success, will not. */
-export function skip(pool: Pool, refs: Refs, options?: ActOptions): Promise<void> {
+export function skip(pool: Pool, refs: Refs, options?: EndOptions): Promise<void> {
   return act(pool, refs, options, {
     participle: 'skipped',
     verb: async (db, ids, record) => (await skipTasks(db, { ids, ...record })).ids,
@@ -78,6 +93,27 @@ export function succeed(pool: Pool, refs: Refs, options?: ActOptions): Promise<v
       return done
     },
   })
+}
+
+/** Gives a task that has not started other requirements instead of those it has. */
+export function rewire(
+  pool: Pool,
+  ref: TaskRef,
+  requires: readonly Requirement[],
+  options?: ActOptions,
+): Promise<void> {
+  return act(pool, ref, options, {
+    participle: 'given other requirements',
+    verb: async (db, [id = ''], record) => {
+      const { is_done } = await rewireTask(db, { ...toEdges(requires), dependent: id, ...record })
+      return is_done ? [id] : []
+    },
+  })
+}
+
+/** Keeps tasks from starting until the transaction of `db` ends. Answers those of them that wait for their start. */
+export async function keepFromStarting(db: Db, ids: readonly TaskId[]): Promise<TaskId[]> {
+  return (await lockUnstarted(db, { ids: ids.map(toTaskId) })).map((row) => row.id)
 }
 
 export type RerunAllOptions = ActOptions & { readonly createdAfter?: Date; readonly createdBefore?: Date }
@@ -106,17 +142,18 @@ type Action = {
   readonly verb: (db: Db, ids: TaskId[], record: Record) => Promise<readonly TaskId[]>
 }
 
-async function act(pool: Pool, refs: Refs, options: ActOptions | undefined, action: Action): Promise<void> {
+async function act(pool: Pool, refs: Refs, options: EndOptions | undefined, action: Action): Promise<void> {
   const list = Array.isArray(refs) ? (refs as readonly TaskRef[]) : [refs as TaskRef]
   if (list.length === 0) return
   await within(pool, options ?? {}, async (db) => {
     const ids: TaskId[] = []
     for (const ref of list) ids.push(typeof ref === 'string' ? toTaskId(ref) : (await read(db, ref)).id)
     const taken = new Set(await translated(() => action.verb(db, ids, recordOf(options ?? {}))))
-    const refused = ids.find((id) => !taken.has(id))
-    if (refused === undefined) return
-    const { state } = await read(db, refused)
-    throw new StateRefused(refused, state, `task ${refused} is ${state} and cannot be ${action.participle}`)
+    for (const refused of ids.filter((id) => !taken.has(id))) {
+      const { state } = await read(db, refused)
+      if (options?.ignoreEnded && isTerminal(state)) continue
+      throw new StateRefused(refused, state, `task ${refused} is ${state} and cannot be ${action.participle}`)
+    }
   })
 }
 

@@ -6,7 +6,7 @@ import { parse } from './schema.ts'
 import type { Condition, TaskId } from './task.ts'
 import { addTasks } from './tasks.sql.ts'
 import { checkName, checkText } from './text.ts'
-import type { AnyWorker } from './worker.ts'
+import type { AnyWorker, Requirement } from './worker.ts'
 
 /** An earlier or later item of the same call, by its position. */
 export type ItemRef = { readonly item: number; readonly when?: Condition }
@@ -188,10 +188,20 @@ export function toTaskId(id: string): TaskId {
 
 const CONDITIONS: ReadonlySet<string> = new Set(['succeeded', 'failed', 'finished'] satisfies Condition[])
 
-export function toCondition(when: Condition): Condition {
+function toCondition(when: Condition): Condition {
   if (!CONDITIONS.has(when))
     throw new InvalidOption(`a requirement waits for succeeded, failed or finished, not "${when}"`)
   return when
+}
+
+/** Requirements on existing tasks as the database takes them. */
+export function toEdges(requires: readonly Requirement[]): { prerequisites: TaskId[]; conditions: Condition[] } {
+  return {
+    prerequisites: requires.map((required) => toTaskId(typeof required === 'string' ? required : required.task)),
+    conditions: requires.map((required) =>
+      toCondition(typeof required === 'string' ? 'succeeded' : (required.when ?? 'succeeded')),
+    ),
+  }
 }
 
 /** Refuses edges among the items of one call that close a cycle; an edge to an existing task cannot. */

@@ -1,4 +1,4 @@
-export type { ActOptions, RerunAllOptions } from './act.ts'
+export type { ActOptions, EndOptions, RerunAllOptions } from './act.ts'
 export type { AddedTask, AddItem, AddOptions, ItemRef } from './add.ts'
 export { countTasks, type TaskCount } from './count.ts'
 export type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
@@ -32,6 +32,7 @@ export {
   readEvents,
   sequence,
 } from './outbox.ts'
+export { isStorable } from './output.ts'
 export { type Pattern, parseQuery, type Query } from './parse-query.ts'
 export type { PruneOptions } from './prune.ts'
 export type { Attempt, HistoryEntry, Neighbour, Task, TaskRef } from './read.ts'

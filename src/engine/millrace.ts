@@ -9,7 +9,7 @@ import { EventHub } from './event-hub.ts'
 import { type ListOptions, listTasks, type TaskList } from './list.ts'
 import { type DispatcherSummary, listDispatchers } from './list-dispatchers.ts'
 import { Names } from './names.ts'
-import { type OutboxRetention, publish, readEvents } from './outbox.ts'
+import { type OutboxRetention, publish, readEvents, sequence } from './outbox.ts'
 import { type PruneOptions, prune } from './prune.ts'
 import * as reading from './read.ts'
 import { verify } from './reads.sql.ts'
@@ -121,6 +121,16 @@ export class Millrace {
     return this.#nudging(requireTask((options.client as Pool | undefined) ?? this.#pool, task, requires))
   }
 
+  /** Gives a task that has not started other requirements instead of those it has. */
+  rewire(ref: reading.TaskRef, requires: readonly Requirement[], options?: act.ActOptions): Promise<void> {
+    return this.#nudging(act.rewire(this.#pool, ref, requires, options))
+  }
+
+  /** Keeps tasks from starting until the client's transaction ends. Answers those that wait for their start. */
+  keepFromStarting(ids: readonly string[], options: { client: Db }): Promise<string[]> {
+    return act.keepFromStarting(options.client, ids)
+  }
+
   task(ref: reading.TaskRef): Promise<reading.Task> {
     return reading.read(this.#pool, ref)
   }
@@ -165,7 +175,7 @@ export class Millrace {
     return reading.dependents(this.#pool, id)
   }
 
-  cancel(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+  cancel(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.EndOptions): Promise<void> {
     return this.#nudging(act.cancel(this.#pool, refs, options))
   }
 
@@ -189,7 +199,7 @@ export class Millrace {
     return this.#nudging(act.release(this.#pool, refs, options))
   }
 
-  skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
+  skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.EndOptions): Promise<void> {
     return this.#nudging(act.skip(this.#pool, refs, options))
   }
 
@@ -206,7 +216,9 @@ export class Millrace {
   }
 
   /** Events that are kept, after a position. Throws `PositionGone`. */
-  events(options: ReadEventsOptions): Promise<EventPage> {
+  async events(options: ReadEventsOptions): Promise<EventPage> {
+    // While nobody subscribes, what was committed has no numbers yet.
+    await sequence(this.#pool)
     return readEvents(this.#pool, options)
   }
 

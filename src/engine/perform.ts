@@ -54,7 +54,7 @@ function succeeded(of: Performance, value: unknown): void {
   }
   const isSame = isUnchanged(value)
   const result = isSame ? value.result : value
-  if (run.worker.onSuccess !== undefined) {
+  if (run.worker.onSuccess !== undefined && run.worker.isPlain?.(result) !== true) {
     record(of, () => recordSuccess(at, run, result, isSame))
     return
   }

@@ -22,9 +22,14 @@ test('what has ended is deleted with all that is kept of it', async () => {
   await engine.millrace.retry(a)
   broken.clear()
   await engine.drain(worker)
+  await engine.pool.query(
+    `insert into millrace.output (task, attempt, start, stdout_start, stderr_start, stdout_length, stderr_length, bytes)
+     values ($1, 1, 0, 0, 0, 1, 0, 'x'), ($2, 1, 0, 0, 0, 1, 0, 'x')`,
+    [a, b],
+  )
   expect(await engine.millrace.prune({ olderThanSeconds: 0, scope: 'gone' })).toBe(2)
   expect(await Promise.all([a, b].map(isThere))).toEqual([false, false])
-  for (const table of ['attempt', 'event']) {
+  for (const table of ['attempt', 'event', 'output']) {
     const { rows } = await engine.pool.query(`select from millrace.${table} where task in ($1, $2)`, [a, b])
     expect(rows).toEqual([])
   }

@@ -149,6 +149,8 @@ export async function history(db: Db, id: TaskId): Promise<HistoryEntry[]> {
 
 export type Attempt = {
   readonly number: number
+  /** Of its lease; what the attempt printed is kept under it. */
+  readonly epoch: number
   /** Null while it runs. */
   readonly outcome: string | null
   readonly startedAt: Date
@@ -165,6 +167,7 @@ export async function attempts(db: Db, id: TaskId): Promise<Attempt[]> {
     .filter((row) => row.outcome !== 'handed_back')
     .map((row, i) => ({
       number: i + 1,
+      epoch: row.epoch,
       outcome: row.outcome,
       startedAt: row.started_at,
       endedAt: row.ended_at,

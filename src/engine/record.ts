@@ -1,7 +1,7 @@
 // Recording an outcome together with what the worker's callbacks write: one transaction, begun by proving the lease.
 // A transaction that finds the lease gone throws LeaseLost and leaves nothing behind.
 import { type Client, type Pool, savepoint, transaction } from '../db/index.ts'
-import { add, toCondition, toTaskId } from './add.ts'
+import { add, toEdges, toTaskId } from './add.ts'
 import { LeaseLost, translated } from './errors.ts'
 import type { Names } from './names.ts'
 import { publish } from './outbox.ts'
@@ -145,10 +145,7 @@ export async function require(
   await translated(() =>
     requireTasks(db, {
       dependent: toTaskId(task),
-      prerequisites: requires.map((required) => toTaskId(typeof required === 'string' ? required : required.task)),
-      conditions: requires.map((required) =>
-        toCondition(typeof required === 'string' ? 'succeeded' : (required.when ?? 'succeeded')),
-      ),
+      ...toEdges(requires),
       holder: lease?.holder ?? null,
       epoch: lease?.epoch ?? null,
     }),

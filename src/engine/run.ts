@@ -67,6 +67,8 @@ export class Run {
       payload: this.payload,
       creator: this.creator,
       failures: this.failures,
+      deaths: this.deaths,
+      epoch: this.epoch,
     }
   }
 }

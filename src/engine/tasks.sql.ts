@@ -79,6 +79,25 @@ export const requireTasks = one(
   select millrace.require(${'dependent'}, ${'prerequisites'}, ${'conditions'}, ${'holder'}, ${'epoch'}) as added
 `
 
+export const rewireTask = one(
+  'engine.rewire',
+  {
+    dependent: int8,
+    prerequisites: array(int8),
+    conditions: array(text),
+    cause: nullable(text),
+    actor: nullable(text),
+  },
+  { is_done: bool },
+)`
+  select millrace.rewire(${'dependent'}, ${'prerequisites'}, ${'conditions'}, ${'cause'}, ${'actor'}) as is_done
+`
+
+/** Nobody claims them while their rows are locked. */
+export const lockUnstarted = many('engine.lock_unstarted', { ids: array(int8) }, { id: int8 })`
+  select id from millrace.live where id = any(${'ids'}) and state <> 'running' order by id for update
+`
+
 export const cancelTasks = many(
   'engine.cancel',
   { ids: array(int8), cause: nullable(text), actor: nullable(text) },

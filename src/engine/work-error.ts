@@ -1,14 +1,21 @@
 import { isConnectionLost, isRetryable, isStoodStill } from '../db/index.ts'
 import type { AnyWorker, Backoff, ErrorCategory } from './worker.ts'
 
-export type WorkErrorOptions = { readonly cause?: unknown; readonly retryAfterSeconds?: number }
+export type WorkErrorOptions = {
+  readonly cause?: unknown
+  readonly retryAfterSeconds?: number
+  /** Facts for programs, kept with the error as JSON. */
+  readonly data?: unknown
+}
 
 /** An error whose meaning for the task is known. */
 export class WorkError extends Error {
   readonly category: ErrorCategory
   readonly retryAfterSeconds: number | undefined
+  readonly data: unknown
   constructor(category: ErrorCategory, message: string, options: WorkErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.data = options.data
     this.name = new.target.name
     this.category = category
     this.retryAfterSeconds = options.retryAfterSeconds
@@ -91,6 +98,7 @@ export function describeError(error: WorkError): Record<string, unknown> {
     name: keepable(error.name),
     message: keepable(error.message),
     ...Object.fromEntries(told),
+    ...(error.data === undefined ? {} : { data: error.data }),
     ...(error.stack === undefined ? {} : { stack: keepable(error.stack, LONGEST_STACK) }),
   }
 }

@@ -44,6 +44,10 @@ export type WorkedTask<Payload> = {
   readonly creator: TaskId | null
   /** Transient errors so far. */
   readonly failures: number
+  /** Dispatchers that died while they had it. */
+  readonly deaths: number
+  /** The number of this attempt: raised by every claim, also by those that came to nothing. */
+  readonly epoch: number
 }
 
 export type Log = (message: string, fields?: Record<string, unknown>) => void
@@ -96,6 +100,8 @@ export type Worker<S extends Schema, Returned> = {
   classify?(error: unknown): ErrorCategory | undefined
   work(context: WorkContext<OutputOf<S>>): Returned | Promise<Returned>
   onSuccess?(tx: Tx, task: WorkedTask<OutputOf<S>>, result: ResultOf<Returned>): Promise<void> | void
+  /** True: `onSuccess` has nothing to write for this result, and it is recorded with others at once. Default: false. */
+  isPlain?(result: ResultOf<Returned>): boolean
   onFailure?(tx: Tx, task: WorkedTask<OutputOf<S>>, error: WorkError): Promise<void> | void
   onReschedule?(tx: Tx, task: WorkedTask<OutputOf<S>>): Promise<void> | void
 }

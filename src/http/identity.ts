@@ -1,26 +1,48 @@
-import type { FastifyRequest } from 'fastify'
-import type { AdminToken, Sessions } from '../access/index.ts'
+import cookie from '@fastify/cookie'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AccessControl, Credentials, Identity } from '../access/index.ts'
 
-export const SESSION_COOKIE = 'millrace_session'
-
-export type Identity = { isAdmin(request: FastifyRequest): boolean }
-
-/** Tells who sends a request: by bearer token, or by the cookie of a signed-in browser. */
-export function createIdentity(adminToken: AdminToken, sessions: Sessions): Identity {
-  return {
-    isAdmin(request) {
-      const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-      if (bearer !== undefined) return adminToken.matches(bearer)
-      const cookie = cookieOf(request.headers.cookie ?? '', SESSION_COOKIE)
-      return cookie !== undefined && sessions.isOpen(cookie)
-    },
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who sends it; undefined until the route's door has been passed, or when nobody is known. */
+    identity: Identity | undefined
+    /** The audit's row that is completed when the answer is sent. */
+    auditId: string | undefined
+  }
+  interface FastifyInstance {
+    readonly access: AccessControl
   }
 }
 
-function cookieOf(header: string, name: string): string | undefined {
-  for (const pair of header.split(';')) {
-    const [key, value] = pair.trim().split('=', 2)
-    if (key === name) return value
-  }
-  return undefined
+/** Teaches the server who sends a request: by bearer token, or by the cookie of a signed-in browser. */
+export function addIdentity(app: FastifyInstance, access: AccessControl): void {
+  app.register(cookie)
+  app.decorateRequest('identity')
+  app.decorateRequest('auditId')
+  app.decorate('access', access)
 }
+
+/** What the request shows of its sender. A token wins over a cookie. */
+export function credentialsOf(request: FastifyRequest): Credentials {
+  const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+  return bearer === undefined ? { session: sessionOf(request) } : { bearer }
+}
+
+/** The secret of the session in the request's cookie. */
+export function sessionOf(request: FastifyRequest): string | undefined {
+  return request.cookies[cookieName(request)]
+}
+
+/** Gives the browser the session's secret; without one it is taken away. */
+export function setSession(reply: FastifyReply, session: { secret: string; expiresAt: Date } | undefined): void {
+  const { request } = reply
+  const options = { path: '/', httpOnly: true, sameSite: 'strict', secure: isSecure(request) } as const
+  if (session === undefined) reply.clearCookie(cookieName(request), options)
+  else reply.setCookie(cookieName(request), session.secret, { ...options, expires: session.expiresAt })
+}
+
+/** By the connection, or by the word of a proxy that is trusted. */
+const isSecure = (request: FastifyRequest) => request.protocol === 'https'
+
+/** The prefix makes browsers refuse a cookie of that name that a neighbouring or an unprotected host has set. */
+const cookieName = (request: FastifyRequest) => (isSecure(request) ? '__Host-millrace_session' : 'millrace_session')

@@ -7,58 +7,134 @@ type Row = { readonly status: number; readonly title: string }
 export const problems = {
   bad_request: { status: 400, title: 'The request cannot be understood' },
   invalid: { status: 400, title: 'The request is not what it must be' },
+  invalid_option: { status: 400, title: 'The request is not what it must be' },
+  invalid_payload: { status: 400, title: 'The payload is not what its kind asks for' },
+  invalid_query: { status: 400, title: 'The search cannot be understood' },
+  url_refused: { status: 400, title: 'Requests to that URL are refused' },
+  address_refused: { status: 400, title: 'Requests to that address are refused' },
+  unknown_kind: { status: 400, title: 'There is no worker of that kind' },
+  cursor_mismatch: { status: 400, title: 'The cursor belongs to another list' },
   unauthorized: { status: 401, title: 'A token or a session is needed' },
   sign_in_refused: { status: 401, title: 'The sign-in link is wrong, used or too old' },
+  forbidden: { status: 403, title: 'The token or session may not do this' },
+  cross_site: { status: 403, title: 'The request does not come from this server’s own pages' },
   not_found: { status: 404, title: 'There is nothing here' },
+  task_not_found: { status: 404, title: 'There is no such task' },
+  node_not_found: { status: 404, title: 'There is no such node' },
+  key_not_found: { status: 404, title: 'The node has no such data' },
+  token_not_found: { status: 404, title: 'There is no such token' },
+  webhook_not_found: { status: 404, title: 'There is no such webhook' },
+  delivery_not_found: { status: 404, title: 'There is no such delivery' },
   method_not_allowed: { status: 405, title: 'The method does not apply here' },
+  not_acceptable: { status: 406, title: 'The answer cannot be given in that form' },
+  timed_out: { status: 408, title: 'The request did not arrive in time' },
   conflict: { status: 409, title: 'The state does not allow it' },
+  state_refused: { status: 409, title: 'The state of the task does not allow it' },
+  node_state_refused: { status: 409, title: 'The state of the node does not allow it' },
+  node_has_children: { status: 409, title: 'There are nodes below it' },
+  node_cycle: { status: 409, title: 'A node cannot be below itself' },
+  key_conflict: { status: 409, title: 'The key belongs to something else' },
+  token_name_taken: { status: 409, title: 'A token of that name works already' },
+  webhook_disabled: { status: 409, title: 'The webhook is disabled' },
+  cycle: { status: 409, title: 'The requirements would close a cycle' },
+  unfinished_work: { status: 409, title: 'There is unfinished work' },
+  idempotency_busy: { status: 409, title: 'The same request is still under way' },
+  gone: { status: 410, title: 'This is no longer there' },
+  position_gone: { status: 410, title: 'Events after that position are not kept any more' },
+  precondition_failed: { status: 412, title: 'It was changed meanwhile' },
   too_large: { status: 413, title: 'The body is too large' },
   unsupported_type: { status: 415, title: 'The body is of a type that is not understood' },
+  idempotency_mismatch: { status: 422, title: 'The idempotency key was used for another request' },
+  upgrade_required: { status: 426, title: 'This is for WebSockets alone' },
+  precondition_required: { status: 428, title: 'Say which version is meant, with If-Match' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  headers_too_large: { status: 431, title: 'The headers are too large' },
   internal: { status: 500, title: 'Something went wrong on the server' },
   not_ready: { status: 503, title: 'The server cannot take work now' },
 } as const satisfies Readonly<Record<string, Row>>
 
 export type ProblemCode = keyof typeof problems
 
+/** One thing that is wrong with a request, and where: `/body/0/metadata/type`. */
+export type Flaw = { readonly pointer: string; readonly message: string }
+
 /** An error that is answered as the problem it names. */
 export class Problem extends Error {
   readonly code: ProblemCode
-  constructor(code: ProblemCode, detail: string) {
+  readonly errors: readonly Flaw[] | undefined
+  readonly remedy: string | undefined
+  constructor(code: ProblemCode, detail: string, more: { errors?: readonly Flaw[]; remedy?: string } = {}) {
     super(detail)
     this.code = code
+    this.errors = more.errors
+    this.remedy = more.remedy
   }
 }
 
 const CONTENT_TYPE = 'application/problem+json; charset=utf-8'
 
-export function answerProblem(reply: FastifyReply, code: ProblemCode, detail: string): FastifyReply {
+type Details = { readonly detail: string; readonly remedy?: string | undefined; readonly errors?: unknown }
+
+export function answerProblem(reply: FastifyReply, code: ProblemCode, given: string | Details): FastifyReply {
+  const { detail, remedy, errors } = typeof given === 'string' ? { detail: given } : given
   const { status, title } = problems[code]
-  const body = { type: 'about:blank', title, status, code, detail, request_id: reply.request.id }
+  const body = { type: 'about:blank', title, status, code, detail, remedy, errors, request_id: reply.request.id }
+  if (status === 401) reply.header('www-authenticate', 'Bearer realm="millrace"')
   // Serialized here: fastify would answer an object under its own content type.
   return reply.status(status).header('content-type', CONTENT_TYPE).send(JSON.stringify(body))
 }
 
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export type AnswerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
+
+/** Answers errors. One that `isAway` knows is a matter of waiting: the database could not be reached. */
+export const errorAnswerer =
+  (isAway: (error: unknown) => boolean = () => false): AnswerError =>
+  (error, request, reply) => {
+    if (codeOf(error) !== 'internal' || !isAway(error)) return answerError(error, request, reply)
+    request.log.warn({ err: error }, 'a request could not reach the database')
+    reply.header('retry-after', '1')
+    return answerProblem(reply, 'not_ready', 'the database cannot be reached')
+  }
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const code = codeOf(error)
+  if (code === 'not_ready') reply.header('retry-after', '1')
   if (code === 'internal') {
     request.log.error({ err: error }, 'a request ended in an unforeseen error')
     return answerProblem(reply, code, 'the log has the details under the request id')
   }
-  return answerProblem(reply, code, error instanceof Error ? error.message : String(error))
+  if (isUnstorable(error)) return answerProblem(reply, code, 'a text contains U+0000 or half a surrogate pair')
+  const { message, remedy, errors } = error as { message?: string; remedy?: string; errors?: unknown }
+  return answerProblem(reply, code, { detail: message ?? String(error), remedy, errors })
+}
+
+/**
+ * What PostgreSQL says to U+0000 and to half a surrogate pair, in a text and in JSON. A schema catches them where it can;
+ * inside of values that may be anything only the database does.
+ */
+function isUnstorable(error: unknown): boolean {
+  const { code, detail } = (error ?? {}) as { code?: unknown; detail?: unknown }
+  return code === '22021' || code === '22P05' || (code === '22P02' && /Unicode|surrogate/.test(String(detail)))
 }
 
 const byStatus: Readonly<Record<number, ProblemCode>> = {
   400: 'bad_request',
   404: 'not_found',
   405: 'method_not_allowed',
+  406: 'not_acceptable',
   413: 'too_large',
+  408: 'timed_out',
+  414: 'bad_request',
   415: 'unsupported_type',
+  429: 'rate_limited',
+  431: 'headers_too_large',
   503: 'not_ready',
 }
 
 function codeOf(error: unknown): ProblemCode {
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown }
   if (typeof code === 'string' && Object.hasOwn(problems, code)) return code as ProblemCode
+  if (isUnstorable(error)) return 'invalid'
   // The framework's own errors (a body that is no JSON, one that is too large) carry a status alone.
   return (typeof statusCode === 'number' && byStatus[statusCode]) || 'internal'
 }

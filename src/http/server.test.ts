@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { pino } from 'pino'
-import { describe, expect, test } from 'vitest'
-import { createSessions } from '../access/index.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { database, type TestDatabase } from '../../test/database.ts'
+import { type AccessControl, adminToken, createAccess } from '../access/index.ts'
 import { isLoopback } from './loopback.ts'
 import { problems } from './problems.ts'
 import { createServer, requireTokenFor } from './server.ts'
@@ -8,14 +11,25 @@ import { createServer, requireTokenFor } from './server.ts'
 const TOKEN = 'a-token-of-some-length'
 const fromElsewhere = { 'x-forwarded-for': '192.0.2.1' }
 
-function aServer(readiness: () => Promise<string | undefined> = async () => undefined) {
-  const server = createServer({
-    logger: pino({ level: 'silent' }),
-    adminToken: { matches: (given) => given === TOKEN, file: undefined },
-    sessions: createSessions(),
-    redeem: (secret) => secret === 'open',
-    readiness,
+let db: TestDatabase
+let access: AccessControl
+beforeAll(async () => {
+  db = await database()
+  access = await createAccess({
+    pool: db.pool,
+    adminToken: await adminToken({ given: TOKEN, dataDir: '' }),
+    isLive: async () => false,
+    auditDays: 0,
+    onError: () => {},
   })
+})
+afterAll(async () => {
+  await access.close()
+  await db[Symbol.asyncDispose]()
+})
+
+function aServer(readiness: () => Promise<string | undefined> = async () => undefined) {
+  const server = createServer({ logger: pino({ level: 'silent' }), version: '0.0.0', access, rateLimit: 0, readiness })
   server.app.get('/breaks', async () => {
     throw new Error('a secret detail')
   })
@@ -71,31 +85,6 @@ describe('metrics', () => {
   })
 })
 
-describe('signing in', () => {
-  const signIn = (payload: object) => ({ method: 'POST', url: '/v1/sign-in', payload }) as const
-
-  test('opens a session that counts as the administrator', async () => {
-    await using server = aServer()
-    const answer = await server.app.inject(signIn({ secret: 'open' }))
-    expect(answer.statusCode).toBe(204)
-    const cookie = String(answer.headers['set-cookie']).split(';')[0] ?? ''
-    const headers = { ...fromElsewhere, cookie: `other=1; ${cookie}` }
-    expect((await server.app.inject({ url: '/metrics', headers })).statusCode).toBe(200)
-  })
-
-  test('with a wrong secret is refused and sets no cookie', async () => {
-    await using server = aServer()
-    const answer = await server.app.inject(signIn({ secret: 'wrong' }))
-    expect(answer.json()).toMatchObject({ code: 'sign_in_refused' })
-    expect(answer.headers['set-cookie']).toBeUndefined()
-  })
-
-  test('with anything but a secret is invalid', async () => {
-    await using server = aServer()
-    expect((await server.app.inject(signIn({ secret: 1 }))).json()).toMatchObject({ code: 'invalid', status: 400 })
-  })
-})
-
 describe('problems', () => {
   test('an unknown address is a problem with the code not_found', async () => {
     await using server = aServer()
@@ -140,6 +129,83 @@ describe('draining', () => {
     expect(await (await answer).text()).toBe('done')
     await drained
     await expect(fetch(`${url}/livez`)).rejects.toThrow()
+  })
+
+  test('says so to probes and takes no new work while the old one ends', async () => {
+    const server = aServer()
+    let finish = () => {}
+    const isUnderWay = new Promise<void>((begun) => {
+      server.app.get('/slow', async () => {
+        begun()
+        await new Promise<void>((resolve) => {
+          finish = resolve
+        })
+        return 'done'
+      })
+    })
+    const url = await server.listen({ host: '127.0.0.1', port: 0 })
+    const answer = fetch(`${url}/slow`)
+    await isUnderWay
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    const drained = server.drain(10_000)
+    const ready = await fetch(`${url}/readyz`)
+    expect([ready.status, await ready.json()]).toMatchObject([503, { detail: 'the server is stopping' }])
+    expect((await fetch(`${url}/livez`)).status).toBe(200)
+    const refused = await fetch(`${url}/v1/openapi.json`)
+    expect(refused.headers.get('connection')).toBe('close')
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(await refused.json()).toMatchObject({ status: 503, code: 'not_ready' })
+    finish()
+    expect((await answer).status).toBe(200)
+    await drained
+  })
+
+  test('lets streams say a last word', async () => {
+    const server = aServer()
+    server.app.get('/stream', (_, reply) => {
+      reply.hijack()
+      reply.raw.writeHead(200, { 'content-type': 'text/plain' }).write('first')
+      const forget = server.app.onDrain(() => reply.raw.end(' bye'))
+      reply.raw.once('close', forget)
+    })
+    const url = await server.listen({ host: '127.0.0.1', port: 0 })
+    const stream = await fetch(`${url}/stream`)
+    const drained = server.drain(10_000)
+    expect(await stream.text()).toBe('first bye')
+    await drained
+    let isEnded = false
+    server.app.onDrain(() => {
+      isEnded = true
+    })
+    expect(isEnded).toBe(true)
+  })
+
+  test('does not wait for idle connections that are kept alive', async () => {
+    const server = aServer()
+    const url = await server.listen({ host: '127.0.0.1', port: 0 })
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const closed = once(socket, 'close')
+    socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(socket, 'data')
+    await server.drain(60_000)
+    await closed
+  })
+
+  test('cuts off sockets that have left HTTP', async () => {
+    const server = aServer()
+    const upgraded = new Promise<void>((resolve) => {
+      server.app.server.on('upgrade', (_, socket) => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n')
+        resolve()
+      })
+    })
+    const url = await server.listen({ host: '127.0.0.1', port: 0 })
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const closed = once(socket.resume(), 'close')
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n')
+    await upgraded
+    await server.drain(50)
+    await closed
   })
 
   test('cuts off what does not end in time', async () => {

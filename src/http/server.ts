@@ -1,21 +1,39 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { randomUUID } from 'node:crypto'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { Registry } from 'prom-client'
-import type { AdminToken, Sessions } from '../access/index.ts'
+import type { AccessControl } from '../access/index.ts'
+import { addAudit } from './audit.ts'
+import { answerBrokenRequest, ignoreExpectations, refuseBrokenQueries } from './broken-request.ts'
+import { addDrain } from './drain.ts'
 import { HostUnusable, OpenHostNeedsToken, PortInUse } from './errors.ts'
 import { addHealth, type Readiness } from './health.ts'
-import { createIdentity } from './identity.ts'
+import { addIdentity } from './identity.ts'
+import { addJsonBody } from './json-body.ts'
 import { isLoopback } from './loopback.ts'
 import { addMetrics } from './metrics.ts'
-import { answerError, answerProblem } from './problems.ts'
-import { addSignIn } from './sign-in.ts'
+import { addNotFound } from './not-found.ts'
+import { addOpenApi } from './openapi.ts'
+import { errorAnswerer } from './problems.ts'
+import { addRateLimit } from './rate-limit.ts'
+import { addSecurityHeaders } from './security-headers.ts'
+import { addSession } from './session.ts'
+import { addTokens } from './tokens.ts'
+
+/** Puts the routes of one resource onto the server. */
+export type Resource = (app: FastifyInstance) => void
 
 export type ServerOptions = {
   logger: FastifyBaseLogger
-  adminToken: AdminToken
-  sessions: Sessions
-  redeem: (secret: string) => boolean
+  access: AccessControl
   readiness: Readiness
+  version: string
+  /** Requests per minute and caller; 0: without end. */
+  rateLimit: number
+  /** Addresses of proxies whose X-Forwarded-… headers count. */
+  trustProxy?: string | undefined
+  /** Says of an error that the database could not be reached: then it is not the request's fault, nor a bug. */
+  isAway?: (error: unknown) => boolean
+  resources?: readonly Resource[]
   metrics?: Registry
 }
 
@@ -27,37 +45,55 @@ export type HttpServer = {
   drain(limitMs: number): Promise<void>
 }
 
+const BODY_LIMIT = 8 * 1024 * 1024
+const REQUEST_MS = 3_600_000 // for large uploads over slow lines; without a limit a connection could be held for ever
+const REQUEST_ID = /^[\w.-]{1,100}$/
+
 export function createServer(options: ServerOptions): HttpServer {
+  const answerError = errorAnswerer(options.isAway)
   const app: FastifyInstance = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_MS,
+    routerOptions: { maxParamLength: 4000 },
+    ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
+    // A caller's own id goes on through all logs; one that could break a log line does not.
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id']
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+    },
     // Idle keep-alive connections would otherwise hold a stop up until they time out.
     forceCloseConnections: 'idle',
+    // What arrives while the server stops is answered by `addDrain`, as a problem like any other.
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    clientErrorHandler: answerBrokenRequest,
   })
   app.setErrorHandler(answerError)
-  app.setNotFoundHandler((request, reply) => answerProblem(reply, 'not_found', `no ${request.method} ${request.url}`))
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  // Each of these holds for all routes, in this order.
+  addSecurityHeaders(app)
+  const drain = addDrain(app)
+  ignoreExpectations(app)
+  refuseBrokenQueries(app)
+  addJsonBody(app)
+  addIdentity(app, options.access)
+  addRateLimit(app, options.rateLimit)
+  addNotFound(app)
+  addOpenApi(app, options.version)
 
-  let isDraining = false
-  const readiness = async () => (isDraining ? 'the server is stopping' : options.readiness())
-  addMetrics(app, createIdentity(options.adminToken, options.sessions), options.metrics)
-  addHealth(app, readiness)
-  addSignIn(app, options.sessions, options.redeem)
+  addMetrics(app, options.metrics)
+  addHealth(app, async () => (drain.isDraining ? 'the server is stopping' : options.readiness()))
+  addSession(app)
+  addTokens(app)
+  addAudit(app)
+  for (const add of options.resources ?? []) add(app)
 
-  return {
-    app,
-    listen: (address) => listen(app, address),
-    async drain(limitMs) {
-      isDraining = true
-      const timer = new AbortController()
-      const late = sleep(limitMs, undefined, { signal: timer.signal }).then(
-        () => app.server.closeAllConnections(),
-        () => {},
-      )
-      await app.close()
-      timer.abort()
-      await late
-    },
-  }
+  return { app, listen: (address) => listen(app, address), drain: (limitMs) => drain.drain(limitMs) }
 }
 
 async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<string> {

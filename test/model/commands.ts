@@ -36,7 +36,7 @@ export type VerbName = (typeof verbs)[number]
 
 export type Command =
   | { readonly type: 'add'; readonly items: readonly Item[] }
-  | { readonly type: 'require'; readonly pick: number; readonly requires: readonly Required[] }
+  | { readonly type: 'require' | 'rewire'; readonly pick: number; readonly requires: readonly Required[] }
   | { readonly type: 'claim'; readonly dispatcher: number; readonly limit: number }
   | {
       readonly type: 'outcome'
@@ -99,6 +99,14 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
       requires: fc.array(required, { minLength: 1, maxLength: 2 }),
     }),
     weight: 3,
+  },
+  {
+    arbitrary: fc.record({
+      type: fc.constant('rewire' as const),
+      pick,
+      requires: fc.array(required, { maxLength: 2 }),
+    }),
+    weight: 2,
   },
   {
     arbitrary: fc.record({

@@ -79,7 +79,8 @@ class Comparison {
       case 'add':
         return this.#add(command.items)
       case 'require':
-        return this.#require(command.pick, command.requires)
+      case 'rewire':
+        return this.#require(command.type, command.pick, command.requires)
       case 'claim':
         return this.#claim(command.dispatcher, command.limit)
       case 'outcome':
@@ -125,11 +126,11 @@ class Comparison {
     this.#model.add(chosen)
   }
 
-  async #require(pick: number, requires: readonly Required[]): Promise<void> {
+  async #require(verb: 'require' | 'rewire', pick: number, requires: readonly Required[]): Promise<void> {
     const task = pick % this.#ids.length
     const chosen = this.#choose(requires)
-    const refusal = this.#expected(() => this.#model.require(task, chosen))
-    const error = await this.#answered(() => this.#engine.require(this.#ids[task] as string, this.#refs(chosen)))
+    const refusal = this.#expected(() => this.#model[verb](task, chosen))
+    const error = await this.#answered(() => this.#engine[verb](this.#ids[task] as string, this.#refs(chosen)))
     expect(error?.code ?? null, `refusal of a requirement for task ${task}`).toBe(refusal)
     if (error?.code === 'cycle') this.#checkPath((error as unknown as { path: string[] }).path, task, chosen)
   }

@@ -1,7 +1,7 @@
 // The engine as the tests drive it: its own verbs and statements, on several connections in turn, in a database whose
 // graph is emptied between cases.
 import { createPool, type Pool, transaction } from '../../src/db/index.ts'
-import { cancel, hold, release, rerun, retry, skip, succeed } from '../../src/engine/act.ts'
+import { cancel, hold, release, rerun, retry, rewire, skip, succeed } from '../../src/engine/act.ts'
 import { type AddItem, add } from '../../src/engine/add.ts'
 import { beginSuspect, expire } from '../../src/engine/dispatchers.sql.ts'
 import { AdvisoryError, PermanentError, TransientError } from '../../src/engine/index.ts'
@@ -94,6 +94,10 @@ export class Engine {
 
   require(task: string, requires: readonly Requirement[]): Promise<void> {
     return transaction(this.pool, (tx) => require(tx, task, requires))
+  }
+
+  rewire(task: string, requires: readonly Requirement[]): Promise<void> {
+    return rewire(this.pool, task, requires)
   }
 
   async claim(slot: number, limit: number): Promise<Claimed[]> {

@@ -3,6 +3,7 @@
 // outcome itself depends on who came first.
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import { rewire } from '../../src/engine/act.ts'
 import { add as addTasks } from '../../src/engine/add.ts'
 import { expire } from '../../src/engine/dispatchers.sql.ts'
 import { MillraceError } from '../../src/engine/index.ts'
@@ -126,6 +127,10 @@ class Interleaving {
       case 'require':
         return this.#inSavepoint(client, () =>
           require(pool, at(known, wanted.pick), this.#refs(wanted.requires, known)),
+        )
+      case 'rewire':
+        return this.#inSavepoint(client, () =>
+          rewire(pool, at(known, wanted.pick), this.#refs(wanted.requires, known), options),
         )
       case 'claim':
         own.leases.push(...(await this.#claim(client, wanted.dispatcher, wanted.limit)))

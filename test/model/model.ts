@@ -85,6 +85,22 @@ export class Model {
     this.#spread()
   }
 
+  rewire(dependent: number, requires: NewTask['requires']): void {
+    const task = this.task(dependent)
+    if (requires.some((required) => required.task === dependent)) throw new Refused('cycle')
+    if (!this.isLive(dependent) || task.state === 'running') throw new Refused('state_refused')
+    const before = this.#edges
+    this.#edges = before.filter((edge) => edge.dependent !== dependent)
+    if (requires.some((required) => this.reaches(required.task, dependent))) {
+      this.#edges = before
+      throw new Refused('cycle')
+    }
+    for (const { task: prerequisite, when } of requires) this.#link({ prerequisite, dependent, when })
+    if (this.unmet(dependent) > 0 && IDLE.includes(task.state)) task.state = 'waiting'
+    this.#settleWaiting(dependent)
+    this.#spread()
+  }
+
   // --- performing ---------------------------------------------------------------------------------------------------
 
   claim(id: number, holder: number): Lease {

@@ -1,0 +1,34 @@
+import { about } from './about.ts'
+import { audit, session, tokens } from './access.ts'
+import { events } from './events.ts'
+import { nodes, scheduler } from './nodes.ts'
+import { tasks } from './tasks.ts'
+import { webhooks } from './webhooks.ts'
+import { workers } from './workers.ts'
+
+export {
+  type CallOptions,
+  type Client,
+  type ClientOptions,
+  createClient,
+} from './client.ts'
+export { toOpenApi } from './openapi.ts'
+export {
+  type Access,
+  type Answer,
+  type Asked,
+  type BodyAnswered,
+  type BodyOf,
+  type Media,
+  type ParamsOf,
+  type QueryOf,
+  type Role,
+  type Route,
+  roles,
+  route,
+} from './route.ts'
+export { id, type Problem } from './shapes.ts'
+export { type SocketMessage, socketMessage } from './socket.ts'
+
+/** Every route of the server, by resource and verb. */
+export const routes = { about, session, tokens, audit, nodes, scheduler, tasks, events, webhooks, workers }

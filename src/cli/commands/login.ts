@@ -1,0 +1,39 @@
+import { readContexts, writeContexts } from '../../config/index.ts'
+import type { CommandFile } from '../command.ts'
+import { checkName } from '../context-name.ts'
+import { UsageError } from '../exit.ts'
+import { readSecret } from '../prompt.ts'
+import { clean } from '../render/text.ts'
+
+type Options = { readonly name?: string; readonly server?: string; readonly tokenFile?: string }
+
+/** Keeps the address and the token of a server, after it has taken the token. */
+export const login: CommandFile = {
+  usage: '[--name NAME]',
+  examples: [
+    'millrace login --server https://millrace.example.org',
+    'millrace login --server https://millrace.example.org --name ci --token-file token.txt',
+  ],
+  prints: 'one',
+  define: (command) => void command.option('--name <name>', "the context's (default: the server's host)"),
+  async run(context, _, options: Options) {
+    const { output, world } = context
+    const { connection, routes } = await context.server()
+    const { url } = connection
+    const name = options.name ?? new URL(url).host.replaceAll(/[^\w.-]/g, '-')
+    checkName(name)
+    const token =
+      options.tokenFile === undefined ? await readSecret(context, `token for ${url}: `) : (connection.token ?? '')
+    if (!/^\S+$/.test(token))
+      throw new UsageError('that is not a token', 'an administrator makes one with `millrace token create`')
+    const { createClient } = await import('../../api/index.ts')
+    // Only what the server takes is kept.
+    const me = await createClient({ url, token }).call(routes.session.me, {}, { signal: context.signal })
+    const kept = readContexts(world.environment)
+    writeContexts({ current: name, contexts: { ...kept.contexts, [name]: { url, token } } }, world.environment)
+    const may = me.limit === null ? `role ${me.role}` : `limited to ${me.limit.to} ${me.limit.name}`
+    output.one({ context: name, url, name: me.name, role: me.role }, () => [
+      `signed in to ${url} as ${clean(me.name)} (${clean(may)}); commands ask it from now on`,
+    ])
+  },
+}

@@ -1,0 +1,48 @@
+import { Option } from 'commander'
+import type { CommandFile } from '../command.ts'
+import { UsageError } from '../exit.ts'
+import { dataOf, NODE, type NodeRow, nodeTypes } from '../node.ts'
+import { collect } from '../numbers.ts'
+
+type Options = {
+  readonly type?: NodeRow['type']
+  readonly parent?: string
+  readonly runIf?: NodeRow['run_if']
+  readonly branch?: 'then' | 'else'
+  readonly data: readonly string[]
+  readonly unset: readonly string[]
+}
+
+/** Edits or moves a node that has not started. */
+export const nodeEdit: CommandFile = {
+  usage: 'ID [--parent ID] [--type TYPE] [--run-if WHEN] [--branch BRANCH] [--data PAIR] [--unset KEY]',
+  examples: [
+    'millrace node edit 12 --parent 7',
+    "millrace node edit 12 --data timeout=1h --data args:='[1]' --unset note",
+  ],
+  prints: 'one',
+  define(command) {
+    command
+      .argument('<node>', NODE)
+      .option('--parent <id>', 'the node that must end first, or root')
+      .addOption(new Option('--type <type>', 'another type').choices(nodeTypes))
+      .addOption(new Option('--run-if <when>', 'how its parent must end').choices(['success', 'failure', 'always']))
+      .addOption(new Option('--branch <branch>', 'below an if: with which outcome').choices(['then', 'else']))
+      .option('--data <pair>', 'KEY=TEXT or KEY:=JSON; may be given several times', collect, [])
+      .option('--unset <key>', 'remove this value; may be given several times', collect, [])
+  },
+  async run(context, [id = ''], { type, parent, runIf, branch, data, unset }: Options) {
+    const metadata = Object.fromEntries(
+      Object.entries({ type, parent, run_if: runIf, branch }).filter(([, value]) => value !== undefined),
+    )
+    const values = { ...dataOf(data), ...Object.fromEntries(unset.map((key) => [key, null])) }
+    const body = {
+      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+      ...(Object.keys(values).length === 0 ? {} : { data: values }),
+    }
+    if (Object.keys(body).length === 0) throw new UsageError('nothing is to be changed', 'say what: see --help')
+    const { client, routes } = await context.server()
+    const node = await client.call(routes.nodes.change, { params: { id }, body }, { signal: context.signal })
+    context.output.one(node, () => [`changed node ${id}`])
+  },
+}

@@ -1,0 +1,32 @@
+import type { CommandFile } from '../command.ts'
+import { UsageError } from '../exit.ts'
+import { NODE, parseJson } from '../node.ts'
+import { readAll } from '../prompt.ts'
+
+type Options = { readonly asJson?: boolean; readonly ifUnset?: boolean }
+
+/** Sets a value of a node. */
+export const nodeSet: CommandFile = {
+  usage: 'ID KEY [VALUE] [--as-json] [--if-unset]',
+  examples: ['millrace node set 12 note "seen by ana"', 'millrace node set 12 seen true --as-json --if-unset'],
+  prints: 'one',
+  define(command) {
+    command
+      .argument('<node>', NODE)
+      .argument('<key>', 'of the value')
+      .argument('[value]', 'a text (default: what is on standard input)')
+      .option('--as-json', 'the value is JSON')
+      .option('--if-unset', 'only when there is none; another one is exit code 5')
+  },
+  async run(context, [id = '', key = '', given], { asJson, ifUnset }: Options) {
+    if (given === undefined && context.world.stdin.isTTY) {
+      throw new UsageError('there is no value', 'give one, or pipe it in')
+    }
+    const text = given ?? (await readAll(context))
+    const value = asJson ? parseJson(key, text) : text
+    const { client, routes } = await context.server()
+    const query = ifUnset ? { start: '' } : {}
+    await client.call(routes.nodes.write, { params: { id, key }, query, body: { value } }, { signal: context.signal })
+    context.output.one({ id, key, value }, () => [`set ${key} of node ${id}`])
+  },
+}

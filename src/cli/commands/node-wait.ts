@@ -1,0 +1,63 @@
+import { Option } from 'commander'
+import type { CommandFile } from '../command.ts'
+import { exitCodes, TimedOut } from '../exit.ts'
+import { exitOfNodes, isNodeOver, NODE, type NodeState, nodeStates, nodeStateText, paintNodeState } from '../node.ts'
+import { aDuration } from '../numbers.ts'
+import { openAgain } from '../open-again.ts'
+import { duration } from '../render/time.ts'
+import { withTimeout } from '../with-timeout.ts'
+
+type Options = { readonly for?: NodeState; readonly timeout?: number }
+type Waited = { readonly id: string; readonly state: NodeState }
+
+const HELD_SECONDS = 30 // that the server holds one request: a proxy in between may cut off longer ones
+
+/** Waits for nodes; the exit code says how they ended. */
+export const nodeWait: CommandFile = {
+  usage: 'ID... [--for STATE] [--timeout DURATION]',
+  examples: ['millrace node wait 12 13 --timeout 10m', 'millrace node wait 12 --for running'],
+  prints: 'list',
+  define(command) {
+    command
+      .argument('<node...>', NODE)
+      .addOption(new Option('--for <state>', 'until they are, or were, in this state').choices(nodeStates))
+      .option('--timeout <duration>', 'at most this long: 90s, 10m, 2h', aDuration)
+  },
+  async run(context, ids, options: Options) {
+    const { output } = context
+    const { client, routes } = await context.server()
+    let seen: readonly Waited[] = []
+    const late = () => {
+      const open = seen.filter(({ state }) => !isNodeOver(state)).map(({ id, state }) => `${id} is ${state}`)
+      return new TimedOut(`after ${duration(options.timeout ?? 0)} not all have ended: ${open.join(', ')}`)
+    }
+    using limited = withTimeout(context.signal, options.timeout, late)
+    const query = { id: ids.join(','), ...(options.for === undefined ? {} : { state: options.for }) }
+    await openAgain({ output, signal: limited.signal }, async (signal, onOpen) => {
+      for (;;) {
+        const headers = { prefer: `wait=${HELD_SECONDS}` }
+        const answer = await client.open(routes.scheduler.wait, { query }, { signal, headers })
+        const { nodes } = (await answer.json()) as { nodes: Waited[] }
+        seen = nodes
+        onOpen()
+        if (answer.status === 200) return
+      }
+    })
+    await output.list(
+      seen,
+      [
+        { title: 'id', of: ({ id }) => id, align: 'right' },
+        {
+          title: 'state',
+          of: ({ state }) => nodeStateText(state),
+          plain: ({ state }) => state,
+          paint: (text, { state }) => paintNodeState(output.style, state, text),
+        },
+      ],
+      { id: ({ id }) => id, none: '' },
+    )
+    // One that was waited for in a state and has not ended is there.
+    const states = seen.map(({ state }) => state)
+    return options.for === undefined || states.some((state) => isNodeOver(state)) ? exitOfNodes(states) : exitCodes.done
+  },
+}

@@ -1,0 +1,99 @@
+import { Option } from 'commander'
+import type { CommandFile } from '../command.ts'
+import type { Context, Server } from '../context.ts'
+import { TimedOut } from '../exit.ts'
+import { createLookAgain } from '../look-again.ts'
+import { mapAtOnce } from '../map-at-once.ts'
+import { aDuration } from '../numbers.ts'
+import { openAgain } from '../open-again.ts'
+import { clean } from '../render/text.ts'
+import { duration } from '../render/time.ts'
+import { exitOfTasks, ID, isFinal, paintState, refOf, type Task, type TaskState, taskStates } from '../task.ts'
+import { withTimeout } from '../with-timeout.ts'
+
+type Options = { readonly for: 'done' | TaskState; readonly timeout?: number }
+
+/** Waits for tasks; the exit code says how they ended. */
+export const wait: CommandFile = {
+  usage: 'ID... [--for STATE] [--timeout DURATION]',
+  examples: ['millrace wait 118 119 --timeout 10m', 'millrace wait My-Project@12:index --for running'],
+  prints: 'list',
+  define(command) {
+    command
+      .argument('<id...>', ID)
+      .addOption(
+        new Option('--for <state>', 'until they are in this state, or done: have ended')
+          .choices(['done', ...taskStates])
+          .default('done'),
+      )
+      .option('--timeout <duration>', 'at most this long: 90s, 10m, 2h', aDuration)
+  },
+  async run(context, ids, options: Options) {
+    const server = await context.server()
+    const refs = [...new Set(ids.map((id) => refOf(id, server.connection.url)))]
+    const tasks = await waitFor(context, server, refs, options)
+    if (context.output.format !== 'text') {
+      await context.output.list(
+        tasks.map(({ id, state }) => ({ id, state })),
+        [
+          { title: 'id', of: ({ id }) => id },
+          { title: 'state', of: ({ state }) => state },
+        ],
+        { id: ({ id }) => id, none: '' },
+      )
+    }
+    const reached = tasks.map((task) => (hasReached(task, options.for) ? 'succeeded' : task.state))
+    return exitOfTasks(options.for === 'done' ? tasks.map(({ state }) => state) : reached)
+  },
+}
+
+async function waitFor(context: Context, server: Server, refs: readonly string[], options: Options): Promise<Task[]> {
+  const { client, routes } = server
+  const { output, world } = context
+  const ended = new Map<string, Task>()
+  const begun = Date.now()
+  const seen = new Map<string, Task>()
+  const late = () =>
+    new TimedOut(
+      `after ${duration(Date.now() - begun)} ${refs.length - ended.size} of ${refs.length} are not there: ${[
+        ...seen.values(),
+      ]
+        .filter(({ id }) => ![...ended.values()].some((task) => task.id === id))
+        .map(({ id, state, why }) => `${id} is ${state} (${clean(why)})`)
+        .join(', ')}`,
+    )
+  using limited = withTimeout(context.signal, options.timeout, late)
+  const { signal } = limited
+  using again = createLookAgain(context, server, refs)
+  await openAgain({ output, signal }, async (_, onOpen) => {
+    for (;;) {
+      const open = refs.filter((ref) => !ended.has(ref))
+      const tasks = await mapAtOnce(open, 8, (id) => client.call(routes.tasks.get, { params: { id } }, { signal }))
+      onOpen()
+      for (const [at, task] of tasks.entries()) {
+        const ref = open[at] ?? task.id
+        seen.set(ref, task)
+        if (!isFinal(task.state) && !hasReached(task, options.for)) continue
+        ended.set(ref, task)
+        if (output.format === 'text') output.line(`${task.id} ${paintState(output.style, task.state)}`)
+      }
+      if (ended.size === refs.length) return
+      if (world.stderr.isTTY && output.format === 'text') say(world.stderr, refs.length - ended.size, begun)
+      await again.wait(signal)
+    }
+  }).finally(() => {
+    if (world.stderr.isTTY && output.format === 'text') world.stderr.write('\r\u001b[K')
+  })
+  return refs.flatMap((ref) => ended.get(ref) ?? [])
+}
+
+const say = (sink: { write(text: string): unknown }, open: number, begun: number) =>
+  sink.write(`\rwaiting for ${open}, ${duration(Date.now() - begun)}\u001b[K`)
+
+/** Whether the task is in the state, or was: one that runs may have ended between two looks. */
+function hasReached({ state, started_at, ready_at }: Task, wanted: Options['for']): boolean {
+  if (wanted === 'done') return isFinal(state)
+  if (wanted === 'running') return state === 'running' || started_at !== null
+  if (wanted === 'ready') return state === 'ready' || ready_at !== null || started_at !== null
+  return state === wanted
+}

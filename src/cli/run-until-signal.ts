@@ -1,0 +1,25 @@
+import type { Context } from './context.ts'
+
+type Started = { readonly failed: Promise<Error>; stop(): Promise<void> }
+
+/**
+ * Keeps what `start` starts running until a signal comes, then stops it. Throws when it cannot start or can no longer
+ * work. A second signal ends the process at once: whatever still drains is cut off.
+ */
+export async function runUntilSignal<T extends Started>(
+  { signal }: Context,
+  start: (signal: AbortSignal) => Promise<T>,
+  onStart: (running: T) => void,
+): Promise<void> {
+  const isOver = new Promise<'signal'>((resolve) => signal.addEventListener('abort', () => resolve('signal')))
+  try {
+    const running = await start(signal)
+    onStart(running)
+    const end = await Promise.race([isOver, running.failed])
+    await running.stop()
+    if (end !== 'signal') throw end
+  } catch (error) {
+    // Stopped while it started: that is what was asked for.
+    if (!signal.aborted) throw error
+  }
+}

@@ -1,0 +1,197 @@
+// Every command: its name, what it does in half a line, and where its file is. Help and a mistyped name need no more
+// than this table; the file is loaded when its command is asked for.
+import type { CommandFile } from './command.ts'
+
+type Leaf = { readonly name: string; readonly about: string; readonly load: () => Promise<CommandFile> }
+type Branch = {
+  readonly name: string
+  readonly about: string
+  readonly commands: readonly Leaf[]
+  /** The one that is meant where none is named. */
+  readonly byDefault?: string
+}
+export type Entry = Leaf | Branch
+
+const leaf = (name: string, about: string, load: Leaf['load']): Leaf => ({ name, about, load })
+
+type Group = { readonly title: string; readonly commands: readonly Entry[] }
+
+const start: readonly Entry[] = [
+  leaf(
+    'serve',
+    'start the server, with its database unless another is named',
+    async () => (await import('./commands/serve.ts')).serve,
+  ),
+  {
+    name: 'worker',
+    about: 'perform tasks of the same database, on this or another machine',
+    byDefault: 'run',
+    commands: [
+      leaf(
+        'run',
+        'perform tasks until a signal comes',
+        async () => (await import('./commands/worker-run.ts')).workerRun,
+      ),
+      leaf('ls', 'list who performs tasks', async () => (await import('./commands/worker-ls.ts')).workerLs),
+    ],
+  },
+  leaf(
+    'doctor',
+    'look for what would keep Millrace from working here',
+    async () => (await import('./commands/doctor.ts')).doctor,
+  ),
+  {
+    name: 'migrate',
+    about: "the database's schema",
+    commands: [
+      leaf('up', 'bring the schema up to date', async () => (await import('./commands/migrate-up.ts')).migrateUp),
+      leaf(
+        'status',
+        'compare the schema with this release',
+        async () => (await import('./commands/migrate-status.ts')).migrateStatus,
+      ),
+      leaf(
+        'sql',
+        'print the script of an upgrade, without a database',
+        async () => (await import('./commands/migrate-sql.ts')).migrateSql,
+      ),
+    ],
+  },
+]
+
+const look: readonly Entry[] = [
+  leaf(
+    'status',
+    'the server, who you are there, and how many tasks it has',
+    async () => (await import('./commands/status.ts')).status,
+  ),
+  leaf('ls', 'list tasks', async () => (await import('./commands/ls.ts')).ls),
+  leaf('show', 'show a task', async () => (await import('./commands/show.ts')).show),
+  leaf('why', 'say why a task is in its state', async () => (await import('./commands/why.ts')).why),
+  leaf('logs', 'print the output of a task', async () => (await import('./commands/logs.ts')).logs),
+  leaf(
+    'watch',
+    'show tasks as they change, until they have ended',
+    async () => (await import('./commands/watch.ts')).watch,
+  ),
+  leaf('wait', 'wait until tasks have ended or are in a state', async () => (await import('./commands/wait.ts')).wait),
+  leaf(
+    'events',
+    'print what happens, or the story of a task',
+    async () => (await import('./commands/events.ts')).events,
+  ),
+  leaf('top', 'show what runs, live', async () => (await import('./commands/top.ts')).top),
+]
+
+const act: readonly Entry[] = [
+  leaf(
+    'retry',
+    'ask again for what failed, was canceled or skipped',
+    async () => (await import('./commands/retry.ts')).retry,
+  ),
+  leaf(
+    'cancel',
+    'end tasks: at once, or by stopping what runs',
+    async () => (await import('./commands/cancel.ts')).cancel,
+  ),
+  leaf('hold', 'keep tasks from starting', async () => (await import('./commands/hold.ts')).hold),
+  leaf('release', 'let held tasks go on', async () => (await import('./commands/release.ts')).release),
+  leaf(
+    'skip',
+    'skip tasks that have not started, and what needs them',
+    async () => (await import('./commands/skip.ts')).skip,
+  ),
+]
+
+const access: readonly Entry[] = [
+  leaf('login', 'keep the address and the token of a server', async () => (await import('./commands/login.ts')).login),
+  leaf('logout', 'forget the token of a server', async () => (await import('./commands/logout.ts')).logout),
+  {
+    name: 'context',
+    about: 'the servers you have signed in to',
+    commands: [
+      leaf(
+        'ls',
+        'list servers that you have signed in to',
+        async () => (await import('./commands/context-ls.ts')).contextLs,
+      ),
+      leaf(
+        'use',
+        'choose the server that commands ask',
+        async () => (await import('./commands/context-use.ts')).contextUse,
+      ),
+      leaf(
+        'add',
+        'name a server without signing in',
+        async () => (await import('./commands/context-add.ts')).contextAdd,
+      ),
+    ],
+  },
+]
+
+const nodes: readonly Leaf[] = [
+  leaf('add', 'add nodes: commands that run in order', async () => (await import('./commands/node-add.ts')).nodeAdd),
+  leaf('ls', 'list nodes', async () => (await import('./commands/node-ls.ts')).nodeLs),
+  leaf('tree', 'draw nodes as the tree they are', async () => (await import('./commands/node-tree.ts')).nodeTree),
+  leaf('get', 'print a node, or one of its values', async () => (await import('./commands/node-get.ts')).nodeGet),
+  leaf('set', 'set a value of a node', async () => (await import('./commands/node-set.ts')).nodeSet),
+  leaf(
+    'edit',
+    'edit or move a node that has not started',
+    async () => (await import('./commands/node-edit.ts')).nodeEdit,
+  ),
+  leaf('rm', 'remove nodes that do not run', async () => (await import('./commands/node-rm.ts')).nodeRm),
+  leaf(
+    'kill',
+    'stop nodes, or keep them from starting',
+    async () => (await import('./commands/node-kill.ts')).nodeKill,
+  ),
+  leaf('wait', 'wait until nodes have ended', async () => (await import('./commands/node-wait.ts')).nodeWait),
+]
+
+const tokens: readonly Leaf[] = [
+  leaf('create', 'make a token', async () => (await import('./commands/token-create.ts')).tokenCreate),
+  leaf('ls', 'list tokens', async () => (await import('./commands/token-ls.ts')).tokenLs),
+  leaf('revoke', 'end tokens, at once', async () => (await import('./commands/token-revoke.ts')).tokenRevoke),
+]
+
+const other: readonly Entry[] = [
+  leaf('api', 'send any request to the server', async () => (await import('./commands/api.ts')).api),
+  {
+    name: 'config',
+    about: 'the settings',
+    commands: [
+      leaf(
+        'explain',
+        'print every setting in force and where it came from',
+        async () => (await import('./commands/config-explain.ts')).configExplain,
+      ),
+    ],
+  },
+  leaf(
+    'completion',
+    'print the script that completes commands in a shell',
+    async () => (await import('./commands/completion.ts')).completion,
+  ),
+  leaf('version', 'print the version', async () => (await import('./commands/version.ts')).version),
+]
+
+export const tree: readonly Group[] = [
+  { title: 'Start', commands: start },
+  { title: 'Look', commands: look },
+  { title: 'Act', commands: act },
+  {
+    title: 'Trees',
+    commands: [{ name: 'node', about: 'commands as a tree: each runs after its parent', commands: nodes }],
+  },
+  {
+    title: 'Access',
+    commands: [...access, { name: 'token', about: 'tokens of programs and people', commands: tokens }],
+  },
+  { title: 'Other', commands: other },
+]
+
+/** What the shell's completion calls; nobody types it. */
+export const hidden: readonly Leaf[] = [
+  leaf('complete', 'suggest how a command line goes on', async () => (await import('./commands/complete.ts')).complete),
+]

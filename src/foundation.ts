@@ -1,0 +1,47 @@
+// What the server and a worker both stand on: the log, the database with its schema, the engine.
+import { type Logger, pino } from 'pino'
+import { type Config, withoutPassword } from './config/index.ts'
+import { type Database, openDatabase, prepareSchema } from './db/index.ts'
+import { connect, type Millrace } from './engine/index.ts'
+import type { Parts } from './parts.ts'
+
+export type Foundation = {
+  readonly config: Config
+  readonly logger: Logger
+  /** Whatever starts is added here; it stops in the reverse order. */
+  readonly parts: Parts
+  readonly database: Database
+  readonly millrace: Millrace
+}
+
+/** Starts what everything else stands on. When `signal` aborts first, it throws; what has started is among the parts. */
+export async function layFoundation(
+  { config, logger, parts }: Pick<Foundation, 'config' | 'logger' | 'parts'>,
+  signal?: AbortSignal,
+): Promise<Foundation> {
+  const database = await openDatabase({ ...databaseOptions(config), onEvent: (message) => logger.warn(message) })
+  parts.add('database', () => database.stop())
+  signal?.throwIfAborted()
+
+  const applied = await prepareSchema(database.pool, config.migrate)
+  if (applied.length > 0) logger.info({ applied }, 'the schema is up to date')
+  signal?.throwIfAborted()
+
+  const millrace = await connect({
+    databaseUrl: database.databaseUrl,
+    onError: (error) => logger.warn({ err: error }, 'a connection of the engine broke'),
+  })
+  parts.add('engine', () => millrace.close())
+  return { config, logger, parts, database, millrace }
+}
+
+export function createLogger(config: Config): Logger {
+  const secret = ['req.headers.authorization', 'req.headers.cookie']
+  // Standard output is for the ready line alone.
+  return pino({ level: config.log_level, redact: secret }, pino.destination({ dest: 2, sync: true }))
+}
+
+export function databaseOptions({ database_url: databaseUrl, data: dataDir }: Config) {
+  const shownAs = databaseUrl === undefined ? undefined : withoutPassword(databaseUrl)
+  return { databaseUrl, shownAs, dataDir }
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { ADMIN, aServer, type TestServer } from '../../test/server.ts'
+
+/** A node that runs a script; answers the id of its task once the node has the wanted state. */
+async function aCommand(server: TestServer, script: string): Promise<{ node: string; task: string }> {
+  const added = await server.ask('POST', '/v1/nodes', {
+    body: [{ metadata: { type: 'shell command', parent: 'root' }, data: { command: script } }],
+  })
+  const node = String(added.json[0].id ?? added.json[0].metadata.id)
+  const { rows } = await server.database.pool.query('select task from millrace.node where id = $1', [node])
+  return { node, task: String(rows[0].task) }
+}
+
+const ended = (server: TestServer, node: string) => server.ask('GET', `/v1/scheduler/wait?id=${node}`)
+
+test('the output of a task is read whole, by stream and in parts', async () => {
+  await using server = await aServer()
+  const { node, task } = await aCommand(server, 'echo one; echo two >&2; echo three')
+  await ended(server, node)
+  const whole = await server.ask('GET', `/v1/tasks/${task}/log`)
+  expect(whole.text).toBe('one\ntwo\nthree\n')
+  expect(whole.headers.get('x-complete')).toBe('true')
+  expect((await server.ask('GET', `/v1/tasks/${task}/log?stream=stdout`)).text).toBe('one\nthree\n')
+  expect((await server.ask('GET', `/v1/tasks/${task}/log?stream=stderr`)).text).toBe('two\n')
+  const part = await server.ask('GET', `/v1/tasks/${task}/log?start=4&limit=4`)
+  expect(part.text).toBe('two\n')
+  expect(part.headers.get('x-next-start')).toBe('8')
+  expect(part.headers.get('x-complete')).toBe('false')
+})
+
+test('the output of a running task is followed until it ends', async () => {
+  await using server = await aServer()
+  const { task } = await aCommand(
+    server,
+    'echo begun; until [ -e "$TMPDIR/go" -o -e go ]; do sleep 0.05; done; echo done',
+  )
+  const response = await fetch(`${server.url}/v1/tasks/${task}/log?follow=1`, {
+    headers: { authorization: `Bearer ${ADMIN}` },
+  })
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const first = await reader.read()
+  expect(Buffer.from(first.value ?? []).toString()).toBe('begun\n')
+  const { json } = await server.ask('GET', `/v1/tasks/${task}`)
+  expect(json.state).toBe('running')
+  await server.ask('POST', `/v1/tasks/${task}/cancel`)
+  const rest = await reader.read()
+  expect(rest.done).toBe(true)
+})
+
+test('a task that has printed nothing has an empty log that is not complete before it ends', async () => {
+  await using server = await aServer()
+  const { node, task } = await aCommand(server, 'sleep 1000')
+  const during = await server.ask('GET', `/v1/tasks/${task}/log`)
+  expect([during.text, during.headers.get('x-complete')]).toEqual(['', 'false'])
+  await server.ask('PUT', `/v1/scheduler/kill?id=${node}`)
+  await ended(server, node)
+  const after = await server.ask('GET', `/v1/tasks/${task}/log`)
+  expect([after.text, after.headers.get('x-complete')]).toEqual(['', 'true'])
+})
+
+test('an attempt that there was not is not found', async () => {
+  await using server = await aServer()
+  const { node, task } = await aCommand(server, 'true')
+  await ended(server, node)
+  expect((await server.ask('GET', `/v1/tasks/${task}/log?attempt=7`)).json).toMatchObject({ code: 'not_found' })
+})

@@ -1,0 +1,103 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { routes } from '../api/index.ts'
+import type { Attempt, Millrace } from '../engine/index.ts'
+import type { FollowOptions, OutputPiece, ReadOptions } from '../storage/index.ts'
+import { addRoute } from './add-route.ts'
+import { findTask } from './find-task.ts'
+import { Problem } from './problems.ts'
+
+/** What tasks have printed. */
+export type Outputs = {
+  read(options: ReadOptions): Promise<OutputPiece>
+  follow(options: FollowOptions): AsyncIterable<OutputPiece>
+}
+
+/** `/v1/tasks/{id}/log`: a part of what a task's attempt printed, or all of it as it comes. */
+export function addTaskLog(app: FastifyInstance, millrace: Millrace, outputs: Outputs): void {
+  addRoute(app, routes.tasks.log, async (asked) => {
+    const { query, reply, signal } = asked
+    const task = await findTask(millrace, asked)
+    const attempt = pickAttempt(await millrace.attempts(task), query.attempt, task)
+    reply.type('application/octet-stream').header('x-attempt', String(attempt?.number ?? 0))
+    const isOver = async (of: Attempt) =>
+      (await millrace.attempts(task)).some(({ epoch, outcome }) => epoch === of.epoch && outcome !== null)
+    if (query.follow === '1') {
+      // Who follows a task that has not begun yet waits for its first attempt.
+      const followed = attempt ?? (await firstAttempt(millrace, task, signal))
+      if (followed === undefined) return reply.send(Buffer.alloc(0))
+      reply.header('x-attempt', String(followed.number))
+      const { stream, start } = query
+      const pieces = outputs.follow({
+        task,
+        attempt: followed.epoch,
+        stream,
+        start,
+        hasEnded: () => isOver(followed),
+        signal,
+      })
+      return reply.send(Readable.from(bytesOf(pieces), { objectMode: false }))
+    }
+    if (attempt === undefined) {
+      reply.header('x-next-start', '0').header('x-complete', 'false')
+      return reply.send(Buffer.alloc(0))
+    }
+    // Asked before the output is read: what is stored when it has ended is then all there is.
+    const hasEnded = await isOver(attempt)
+    const { bytes, next, isEnd } = await readRange(outputs, { ...query, task, attempt: attempt.epoch })
+    reply.header('x-next-start', String(next)).header('x-complete', String(hasEnded && isEnd))
+    return reply.send(bytes)
+  })
+}
+
+async function* bytesOf(pieces: AsyncIterable<OutputPiece>): AsyncGenerator<Buffer> {
+  for await (const { bytes } of pieces) yield bytes
+}
+
+/** The store answers pieces of a bounded size; this puts together as many as were asked for. */
+async function readRange(
+  outputs: Outputs,
+  { task, attempt, stream, start, limit }: Required<ReadOptions>,
+): Promise<Pick<OutputPiece, 'bytes' | 'next' | 'isEnd'>> {
+  const parts: Buffer[] = []
+  let next = start
+  for (;;) {
+    const piece = await outputs.read({ task, attempt, stream, start: next, limit: start + limit - next })
+    parts.push(piece.bytes)
+    next = piece.next
+    const isFull = next >= start + limit
+    if (piece.isEnd || isFull) return { bytes: Buffer.concat(parts), next, isEnd: piece.isEnd }
+  }
+}
+
+function pickAttempt(attempts: readonly Attempt[], number: number | undefined, task: string): Attempt | undefined {
+  if (number === undefined) return attempts.at(-1)
+  const found = attempts.find((attempt) => attempt.number === number)
+  if (found === undefined) {
+    throw new Problem('not_found', `task ${task} has no attempt ${number}; it has had ${attempts.length} so far`)
+  }
+  return found
+}
+
+const LOOK_MS = 500
+
+/** Undefined when the caller goes, or the task ends without ever having begun. */
+async function firstAttempt(millrace: Millrace, task: string, signal: AbortSignal): Promise<Attempt | undefined> {
+  while (!signal.aborted) {
+    const [attempt] = await millrace.attempts(task)
+    if (attempt !== undefined) return attempt
+    if ((await millrace.task(task)).finishedAt !== null) return undefined
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, LOOK_MS)
+      signal.addEventListener(
+        'abort',
+        () => {
+          clearTimeout(timer)
+          resolve()
+        },
+        { once: true },
+      )
+    })
+  }
+  return undefined
+}

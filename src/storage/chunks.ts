@@ -1,0 +1,96 @@
+import type { OutputRun, OutputSize, OutputStream } from './output.ts'
+
+/** Bytes of a chunk at most: read at once even when only a line of it is wanted. */
+export const CHUNK_BYTES = 64 * 1024
+
+export type Chunk = {
+  readonly start: number
+  readonly stdoutStart: number
+  readonly stderrStart: number
+  readonly stdoutLength: number
+  readonly stderrLength: number
+  /** Lengths of alternating runs, stdout first; null when all bytes belong to one stream, or to a mark. */
+  readonly runs: readonly number[] | null
+  readonly bytes: Buffer
+}
+
+/** Cuts what is appended into chunks, in order. */
+export class Chunks {
+  readonly #at: { mixed: number; stdout: number; stderr: number }
+  #parts: Buffer[] = []
+  #runs: { stream: OutputStream; length: number }[] = []
+  #length = 0
+
+  constructor(at: OutputSize) {
+    this.#at = { ...at }
+  }
+
+  get isEmpty(): boolean {
+    return this.#length === 0
+  }
+
+  /** Adds bytes and answers the chunks that became full. */
+  append(stream: OutputStream, bytes: Buffer): Chunk[] {
+    const full: Chunk[] = []
+    for (let rest = bytes; rest.length > 0; ) {
+      const part = rest.subarray(0, CHUNK_BYTES - this.#length)
+      rest = rest.subarray(part.length)
+      const last = this.#runs.at(-1)
+      if (last?.stream === stream) last.length += part.length
+      else this.#runs.push({ stream, length: part.length })
+      this.#parts.push(part)
+      this.#length += part.length
+      if (this.#length === CHUNK_BYTES) full.push(...this.seal())
+    }
+    return full
+  }
+
+  /** What was appended since the last full chunk, as a chunk of its own; none when there is nothing. */
+  seal(): Chunk[] {
+    if (this.isEmpty) return []
+    const runs = this.#runs
+    const lengthOf = (stream: OutputStream) =>
+      runs.reduce((sum, run) => sum + (run.stream === stream ? run.length : 0), 0)
+    const lengths = runs.map((run) => run.length)
+    const chunk = this.#place(Buffer.concat(this.#parts, this.#length), {
+      stdoutLength: lengthOf('stdout'),
+      stderrLength: lengthOf('stderr'),
+      runs: runs.length === 1 ? null : runs[0]?.stream === 'stdout' ? lengths : [0, ...lengths],
+    })
+    this.#parts = []
+    this.#runs = []
+    this.#length = 0
+    return [chunk]
+  }
+
+  /** A mark of Millrace's own, after what was sealed. */
+  mark(text: string): Chunk[] {
+    return [...this.seal(), this.#place(Buffer.from(text), { stdoutLength: 0, stderrLength: 0, runs: null })]
+  }
+
+  #place(bytes: Buffer, of: Pick<Chunk, 'stdoutLength' | 'stderrLength' | 'runs'>): Chunk {
+    const chunk = {
+      start: this.#at.mixed,
+      stdoutStart: this.#at.stdout,
+      stderrStart: this.#at.stderr,
+      ...of,
+      bytes,
+    }
+    this.#at.mixed += bytes.length
+    this.#at.stdout += of.stdoutLength
+    this.#at.stderr += of.stderrLength
+    return chunk
+  }
+}
+
+/** To whom the bytes of a stored chunk belong, in order. */
+export function runsOf(
+  chunk: Pick<Chunk, 'stdoutLength' | 'stderrLength' | 'runs'> & { bytes: Buffer },
+): readonly OutputRun[] {
+  if (chunk.runs !== null)
+    return chunk.runs
+      .map((length, i): OutputRun => ({ stream: i % 2 === 0 ? 'stdout' : 'stderr', length }))
+      .filter((run) => run.length > 0)
+  const stream = chunk.stdoutLength > 0 ? 'stdout' : chunk.stderrLength > 0 ? 'stderr' : 'mark'
+  return [{ stream, length: chunk.bytes.length }]
+}

@@ -1,0 +1,15 @@
+export { followOutput } from './follow.ts'
+export type {
+  FollowOptions,
+  OutputOf,
+  OutputPiece,
+  OutputRun,
+  OutputSize,
+  OutputStream,
+  OutputView,
+  OutputWriter,
+  OutputWriterOptions,
+  ReadOptions,
+} from './output.ts'
+export { outputSize, readOutput } from './read.ts'
+export { createOutputWriter, resumeOutputWriter } from './write.ts'

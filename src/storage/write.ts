@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isConnectionLost, isRetryable, type Pool } from '../db/index.ts'
+import { type Chunk, Chunks } from './chunks.ts'
+import { createMasker, type Masker } from './mask.ts'
+import { insertChunk, measure } from './output.sql.ts'
+import type { OutputSize, OutputStream, OutputWriter, OutputWriterOptions } from './output.ts'
+
+const LIMIT_BYTES = 64 * 1024 * 1024
+const LINGER_MS = 100 // a reader sees a line this much later at most, plus one insert
+const HIGH_BYTES = 1024 * 1024 // taken while the database is behind; the caller waits above it
+const LOW_BYTES = HIGH_BYTES / 2
+const FIRST_DELAY_MS = 50
+const LONGEST_DELAY_MS = 2_000
+const NONE: OutputSize = { mixed: 0, stdout: 0, stderr: 0 }
+
+/** Begins the output of an attempt. */
+export function createOutputWriter(options: OutputWriterOptions): OutputWriter {
+  return new Writer(options, NONE)
+}
+
+/**
+ * Goes on with the output of an attempt whose writer died, given everything **from the beginning** again: what is
+ * stored is recognised by its length and passed over, so nothing is lost or doubled. The secrets must be the same.
+ */
+export async function resumeOutputWriter(options: OutputWriterOptions): Promise<OutputWriter> {
+  const found = await measure(options.pool, { task: options.task, attempt: options.attempt })
+  if (found === undefined) return createOutputWriter(options)
+  return new Writer(options, {
+    mixed: Number(found.mixed),
+    stdout: Number(found.stdout),
+    stderr: Number(found.stderr),
+  })
+}
+
+class Writer implements OutputWriter {
+  readonly #options: OutputWriterOptions
+  readonly #limit: number
+  readonly #maskers: Record<OutputStream, Masker>
+  readonly #chunks: Chunks
+  readonly #mark: { readonly beginning: string; isBegun: boolean; isWhole: boolean }
+  readonly #queue: Chunk[] = []
+  /** Bytes of the streams that were stored before, still to be passed over. */
+  #skip: number
+  #kept: number
+  #dropped = 0
+  #pending = 0
+  #stored: OutputSize
+  #timer: NodeJS.Timeout | undefined
+  #isStoring = false
+  #error: unknown
+  #waiting: { readonly below: number; readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = []
+
+  constructor(options: OutputWriterOptions, stored: OutputSize) {
+    this.#options = options
+    this.#limit = options.limitBytes ?? LIMIT_BYTES
+    const mask = options.mask ?? []
+    this.#maskers = { stdout: createMasker(mask), stderr: createMasker(mask) }
+    this.#chunks = new Chunks(stored)
+    this.#stored = stored
+    this.#kept = this.#skip = stored.stdout + stored.stderr
+    const beginning = `\n[millrace: output cut at ${inWords(this.#limit)}`
+    const marked = stored.mixed - this.#kept
+    this.#mark = { beginning, isBegun: marked > 0, isWhole: marked > Buffer.byteLength(beginning) }
+    options.signal?.addEventListener('abort', () => this.#forget(), { once: true })
+    if (options.signal?.aborted) this.#forget()
+  }
+
+  write(stream: OutputStream, bytes: Buffer): Promise<void> | void {
+    if (this.#error !== undefined) return Promise.reject(this.#error)
+    this.#take(stream, this.#maskers[stream].push(bytes))
+    if (this.#pending > HIGH_BYTES) return this.#until(LOW_BYTES)
+  }
+
+  async flush(): Promise<void> {
+    this.#enqueue(this.#chunks.seal())
+    await this.#until(0)
+  }
+
+  async close(): Promise<OutputSize> {
+    for (const stream of ['stdout', 'stderr'] as const) this.#take(stream, this.#maskers[stream].end())
+    if (this.#dropped > 0 && !this.#mark.isWhole) {
+      this.#mark.isWhole = true
+      this.#enqueue(this.#chunks.mark(`; ${this.#dropped} bytes more were dropped]\n`))
+    }
+    await this.flush()
+    return this.#stored
+  }
+
+  #take(stream: OutputStream, masked: Buffer): void {
+    if (this.#error !== undefined || this.#options.signal?.aborted) return
+    const passed = Math.min(this.#skip, masked.length)
+    this.#skip -= passed
+    const fresh = masked.subarray(passed)
+    const kept = fresh.subarray(0, this.#limit - this.#kept)
+    this.#kept += kept.length
+    this.#dropped += fresh.length - kept.length
+    this.#enqueue(this.#chunks.append(stream, kept))
+    if (this.#dropped > 0 && !this.#mark.isBegun) {
+      this.#mark.isBegun = true
+      this.#enqueue(this.#chunks.mark(this.#mark.beginning))
+    }
+    if (!this.#chunks.isEmpty) this.#timer ??= setTimeout(() => this.#enqueue(this.#chunks.seal()), LINGER_MS)
+    this.#pending += kept.length
+  }
+
+  #enqueue(chunks: readonly Chunk[]): void {
+    this.#queue.push(...chunks)
+    if (this.#chunks.isEmpty) {
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+    }
+    if (!this.#isStoring && this.#queue.length > 0) void this.#store()
+  }
+
+  /** Stores what is queued, chunk after chunk, until there is none. Never throws: who waits is told. */
+  async #store(): Promise<void> {
+    this.#isStoring = true
+    try {
+      for (let chunk = this.#queue[0]; chunk !== undefined; chunk = this.#queue[0]) {
+        await insertPatiently(this.#options, chunk)
+        if (this.#queue[0] !== chunk) break // forgotten meanwhile
+        this.#queue.shift()
+        this.#count(chunk)
+      }
+    } catch (error) {
+      this.#error = error
+      this.#forget()
+    } finally {
+      this.#isStoring = false
+    }
+    this.#tell()
+  }
+
+  #count({ bytes, stdoutLength, stderrLength }: Chunk): void {
+    this.#pending -= stdoutLength + stderrLength
+    this.#stored = {
+      mixed: this.#stored.mixed + bytes.length,
+      stdout: this.#stored.stdout + stdoutLength,
+      stderr: this.#stored.stderr + stderrLength,
+    }
+    this.#tell()
+    this.#options.onStored?.(this.#stored.mixed)
+  }
+
+  #forget(): void {
+    this.#queue.length = 0
+    this.#chunks.seal()
+    this.#pending = 0
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#tell()
+  }
+
+  /** Resolves when no more than `bytes` wait to be stored; of 0: when none do, marks included. */
+  #until(bytes: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ below: bytes, resolve, reject })
+      this.#tell()
+    })
+  }
+
+  #tell(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const one of waiting) {
+      if (this.#error !== undefined) one.reject(this.#error)
+      else if (one.below > 0 ? this.#pending <= one.below : this.#queue.length === 0) one.resolve()
+      else this.#waiting.push(one)
+    }
+  }
+}
+
+/** Inserts the chunk, again and again while the database is away: the attempt's lease says when that is in vain. */
+async function insertPatiently({ pool, task, attempt, signal }: OutputWriterOptions, chunk: Chunk): Promise<void> {
+  for (let delayMs = FIRST_DELAY_MS; !signal?.aborted; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
+    try {
+      return await insert(pool, { task, attempt }, chunk)
+    } catch (error) {
+      if (!isConnectionLost(error) && !isRetryable(error)) throw error
+      await sleep(delayMs, undefined, signal ? { signal } : {}).catch(() => {})
+    }
+  }
+}
+
+function insert(pool: Pool, of: { task: string; attempt: number }, chunk: Chunk): Promise<void> {
+  return insertChunk(pool, {
+    ...of,
+    start: String(chunk.start),
+    stdout_start: String(chunk.stdoutStart),
+    stderr_start: String(chunk.stderrStart),
+    stdout_length: chunk.stdoutLength,
+    stderr_length: chunk.stderrLength,
+    runs: chunk.runs,
+    bytes: chunk.bytes,
+  })
+}
+
+function inWords(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB'] as const
+  const power = units.findLastIndex((_, i) => bytes >= 1024 ** i && bytes % 1024 ** i === 0)
+  return `${bytes / 1024 ** Math.max(0, power)} ${units[Math.max(0, power)]}`
+}

@@ -1,0 +1,165 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { useEngine } from '../../test/engine.ts'
+import type { Received } from '../../test/receiver.ts'
+import { signatureOf, typesOf, useWebhooks } from '../../test/webhooks.ts'
+import { connect, readEvents } from '../engine/index.ts'
+import { createOutbound } from '../outbound/index.ts'
+import { Webhooks } from './webhooks.ts'
+
+const engine = useEngine()
+const { aWebhook, sequence } = useWebhooks(engine)
+
+describe('a webhook', () => {
+  test('whose receiver is gone is disabled, with an event', async () => {
+    const { webhooks, webhook, plan, send, tell, receiver, deliveries } = await aWebhook({
+      answer: (response) => response.writeHead(410).end(),
+    })
+    await tell()
+    await plan()
+    await send({ includeDelayed: true })
+    expect(receiver.received.length).toBe(1)
+    expect(await deliveries()).toMatchObject([{ state: 'failed', attempts: [{ status: 410 }] }])
+    expect(await webhooks.get(webhook.id)).toMatchObject({
+      isEnabled: false,
+      disabledBecause: 'the receiver answered 410: it wants no more',
+    })
+    await sequence()
+    const { events } = await readEvents(engine.pool, { after: 'oldest', filter: { scope: `webhook:${webhook.id}` } })
+    expect(events.find(({ name }) => name === 'webhook.disabled')).toMatchObject({ actor: 'webhooks' })
+    await tell()
+    await plan()
+    expect((await deliveries()).length).toBe(1)
+    await expect(webhooks.resend(webhook.id, (await deliveries())[0]?.id ?? '', 'me')).rejects.toMatchObject({
+      code: 'webhook_disabled',
+    })
+  })
+
+  test('that fails for days on end is disabled; one success starts the count anew', async () => {
+    let status = 500
+    const { webhooks, webhook, plan, send, tell } = await aWebhook({
+      answer: (response) => response.writeHead(status).end(),
+    })
+    const failsFor = (days: number) =>
+      engine.pool.query(`update millrace.webhook set failing_since = now() - $2 * interval '1 day' where id = $1`, [
+        webhook.id,
+        days,
+      ])
+    await tell()
+    await plan()
+    await send()
+    expect((await webhooks.get(webhook.id)).failingSince).toEqual(expect.any(Date))
+    await failsFor(4.9)
+    await send({ includeDelayed: true, limit: 1 })
+    expect((await webhooks.get(webhook.id)).isEnabled).toBe(true)
+    status = 200
+    await send({ includeDelayed: true, limit: 1 })
+    expect((await webhooks.get(webhook.id)).failingSince).toBeNull()
+    status = 500
+    await tell()
+    await plan()
+    await send()
+    await failsFor(5)
+    await send({ includeDelayed: true, limit: 1 })
+    const disabled = await webhooks.get(webhook.id)
+    expect(disabled).toMatchObject({ isEnabled: false })
+    expect(disabled.disabledBecause).toBe('every attempt has failed for 5 days: the receiver answered 500')
+  })
+
+  test('that is enabled again is told of what happens from then on', async () => {
+    const { webhooks, webhook, plan, send, tell, receiver } = await aWebhook()
+    await webhooks.change(webhook.id, { isEnabled: false, actor: 'someone' })
+    await tell('test.meanwhile')
+    const enabled = await webhooks.change(webhook.id, { isEnabled: true, actor: 'someone' })
+    expect(enabled).toMatchObject({ isEnabled: true, disabledAt: null, disabledBecause: null, version: 3 })
+    await tell('test.then')
+    await plan()
+    await send()
+    expect(typesOf(receiver.received)).toEqual(['test.then'])
+  })
+
+  test('whose secret is rotated signs with both for a while', async () => {
+    const { webhooks, webhook, plan, send, tell, receiver } = await aWebhook()
+    const first = await webhooks.rotate(webhook.id, 3600)
+    await tell()
+    await plan()
+    await send()
+    const [both] = receiver.received as [Received]
+    expect(both.headers['webhook-signature']).toBe(
+      `${signatureOf(both, first.secret)} ${signatureOf(both, webhook.secret)}`,
+    )
+    // A third secret takes the place of the second; the first is forgotten.
+    const second = await webhooks.rotate(webhook.id, 3600)
+    await tell()
+    await plan()
+    await send()
+    const later = receiver.received[1] as Received
+    expect(later.headers['webhook-signature']).toBe(
+      `${signatureOf(later, second.secret)} ${signatureOf(later, first.secret)}`,
+    )
+    await engine.pool.query(
+      `update millrace.webhook set old_secret_until = now() - interval '1 second' where id = $1`,
+      [webhook.id],
+    )
+    await tell()
+    await plan()
+    await send()
+    const last = receiver.received[2] as Received
+    expect(last.headers['webhook-signature']).toBe(signatureOf(last, second.secret))
+    expect((await webhooks.rotate(webhook.id, 0)).oldSecretUntil).toBeNull()
+  })
+
+  test('is tried out with one message, also when it is disabled', async () => {
+    const { webhooks, webhook, receiver, deliveries } = await aWebhook({
+      answer: (response) => response.writeHead(500).end('no'),
+    })
+    await webhooks.change(webhook.id, { isEnabled: false, actor: 'someone' })
+    const tried = await webhooks.tryOut(webhook.id, 'someone')
+    expect(tried).toMatchObject({ name: 'webhook.test', state: 'failed', attempts: [{ status: 500, answer: 'no' }] })
+    const [received] = receiver.received as [Received]
+    expect(JSON.parse(received.body)).toMatchObject({ type: 'webhook.test', data: { webhook: webhook.id } })
+    expect(received.headers['webhook-signature']).toBe(signatureOf(received, webhook.secret))
+    expect(await deliveries()).toEqual([tried])
+    expect((await webhooks.get(webhook.id)).failingSince).toBeNull()
+  })
+
+  test('that is removed leaves no task behind', async () => {
+    const { webhooks, webhook, plan, send, tell, millrace, deliveries, receiver } = await aWebhook({
+      answer: (response) => response.writeHead(500).end(),
+    })
+    await tell()
+    await plan()
+    await send()
+    await tell()
+    await plan()
+    const tasks = (await deliveries()).map(({ task }) => task ?? '')
+    expect(tasks.length).toBe(2)
+    await webhooks.remove(webhook.id, { actor: 'someone' })
+    expect(await Promise.all(tasks.map(async (id) => (await millrace.task(id)).state))).toEqual([
+      'canceled',
+      'canceled',
+    ])
+    await expect(webhooks.get(webhook.id)).rejects.toMatchObject({ code: 'webhook_not_found' })
+    await expect(webhooks.remove(webhook.id, { actor: 'someone' })).rejects.toMatchObject({ code: 'webhook_not_found' })
+    expect(receiver.received.length).toBe(1)
+  })
+
+  test('is changed only by those who have seen its last version', async () => {
+    const { webhooks, webhook } = await aWebhook()
+    const changed = await webhooks.change(webhook.id, { description: 'one', version: 1, actor: 'a' })
+    expect(changed.version).toBe(2)
+    await expect(webhooks.change(webhook.id, { description: 'two', version: 1, actor: 'b' })).rejects.toMatchObject({
+      code: 'precondition_failed',
+    })
+    expect((await webhooks.get(webhook.id)).description).toBe('one')
+  })
+
+  test('to an inner address is refused', async () => {
+    const outbound = createOutbound()
+    onTestFinished(() => outbound.close())
+    const millrace = await connect({ databaseUrl: engine.databaseUrl })
+    onTestFinished(() => millrace.close())
+    const webhooks = new Webhooks({ pool: engine.pool, millrace, outbound })
+    for (const url of ['http://127.0.0.1/', 'http://0x7f.1/', 'https://[::1]/', 'file:///etc/passwd'])
+      await expect(webhooks.create({ url, actor: 'someone' }), url).rejects.toThrow('refused')
+  })
+})

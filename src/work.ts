@@ -1,0 +1,90 @@
+// What a process performs: the tasks of every part, whether it is the server or a worker beside it.
+import { createHash } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { AccessControl } from './access/index.ts'
+import type { Foundation } from './foundation.ts'
+import { createNodeWorkers } from './nodes/index.ts'
+import { createOutbound } from './outbound/index.ts'
+import { createContainerRunner, createProcessRunner } from './runners/index.ts'
+import { Webhooks } from './webhooks/index.ts'
+
+const DELIVERIES_AT_ONCE = 20 // each waits for a receiver, up to 20 seconds
+const TOKEN_SECONDS = 30 * 86_400 // a token ends with its attempt; this is for the case that nobody learns of that
+
+export type Performing = {
+  /** As the list of dispatchers shows it. */
+  readonly name: string
+  readonly kinds: readonly string[]
+}
+
+type Work = Foundation & {
+  readonly access: AccessControl
+  /** The address under which commands on this host reach the server. */
+  readonly url: string
+}
+
+/** Starts to perform the tasks of every part. It starts last and stops first: a task may still ask the server. */
+export async function startWork(at: Work): Promise<Performing> {
+  const { config, logger, parts, database, millrace, access, url } = at
+  const scratch = join(config.data, 'scratch')
+  await mkdir(scratch, { recursive: true, mode: 0o700 })
+  const runner = createProcessRunner()
+  parts.add('runner', () => runner.close())
+  const containerRunner = createContainerRunner()
+  const markerPrefix = `millrace-${installationOf(database.databaseUrl)}-`
+  const swept = await runner.sweepLeftovers(markerPrefix)
+  if (swept > 0) logger.warn({ swept }, 'ended processes that a server which is dead had left')
+  const nodes = createNodeWorkers({
+    pool: database.pool,
+    millrace,
+    runner,
+    containerRunner,
+    scratch,
+    markerPrefix,
+    graceMs: config.grace_seconds * 1000,
+    url: () => url,
+    issueToken: ({ node, epoch }) =>
+      access.issueTaskToken({ limit: { to: 'node', name: node }, attempt: String(epoch), ttlSeconds: TOKEN_SECONDS }),
+  })
+  const name = `${hostname()}:${process.pid}`
+  const dispatcher = millrace.dispatch(nodes.workers, {
+    name,
+    concurrency: config.concurrency,
+    stopSeconds: config.drain_seconds,
+    onError: (error) => logger.warn({ err: error }, 'the dispatcher met a fault and goes on'),
+  })
+  // What is given up when the time is over must have stored its output before the database goes.
+  parts.add('dispatcher', async () => {
+    await dispatcher.stop()
+    // Containers go on and are taken up again by the next server.
+    await containerRunner.detach()
+    await runner.close()
+    await nodes.settled()
+  })
+  await dispatcher.started
+  return { name, kinds: nodes.workers.map(({ kind }) => kind) }
+}
+
+/** Has webhooks told of events: their deliveries are made and sent here. */
+export function startWebhooks({ config, logger, parts, database, millrace }: Foundation): Webhooks {
+  const onError = (error: Error) => logger.warn({ err: error }, 'webhooks could not go on; they will')
+  const outbound = createOutbound({ allow: config.outbound_allow?.split(',') ?? [] })
+  parts.add('outbound', () => outbound.close())
+  const webhooks = new Webhooks({ pool: database.pool, millrace, outbound })
+  const options = { concurrency: DELIVERIES_AT_ONCE, stopSeconds: config.drain_seconds, onError }
+  const dispatcher = millrace.dispatch(webhooks.workers, options)
+  parts.add('webhooks', () => dispatcher.stop())
+  parts.add('planning of webhooks', webhooks.start(onError))
+  return webhooks
+}
+
+/** Tells this installation's processes from those of another on the same host: servers on one database are one. */
+function installationOf(databaseUrl: string): string {
+  const { host, pathname, searchParams } = new URL(databaseUrl)
+  return createHash('sha256')
+    .update([host, pathname, searchParams.get('host')].join(' '))
+    .digest('hex')
+    .slice(0, 12)
+}
