@@ -7,6 +7,7 @@ import { events } from './events.ts'
 import { fan } from './fan.ts'
 import { history } from './history.ts'
 import { latency } from './latency.ts'
+import { list } from './list.ts'
 import { nodes } from './nodes.ts'
 import { requirements } from './requirements.ts'
 import { snapshot } from './snapshot.ts'
@@ -19,6 +20,7 @@ export const claims: Claim[] = [
   fan,
   requirements,
   history,
+  list,
   snapshot,
   nodes,
   events,

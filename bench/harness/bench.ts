@@ -12,6 +12,7 @@ export type Sizes = {
   requirements: number[]
   finished: number
   waiting: number
+  stored: number
   snapshotMinutes: number
   nodes: number
   starts: number
