@@ -50,9 +50,10 @@ describe('one task', () => {
 describe('what cannot be undone', () => {
   test('is not done where there is nobody to ask', async () => {
     const id = await server.add()
-    const { exitCode, stderr } = await run(['cancel', id])
+    // What is piped in is no answer of a person.
+    const { exitCode, stderr } = await run(['cancel', id], { stdin: 'y\n' })
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('add --yes')
+    expect(stderr).toContain('there is nobody to ask')
     expect(await stateOf(id)).toBe('ready')
   })
 

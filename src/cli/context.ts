@@ -41,6 +41,8 @@ export type Context = {
   readonly config: (flags?: ConfigSources['flags']) => Promise<Config>
   /** Where settings come from, for what reads them otherwise. */
   readonly sources: (flags?: ConfigSources['flags']) => ConfigSources
+  /** Why the command is to end; undefined while it is not. */
+  readonly endedBy: () => Interrupted | Left | undefined
   /** Lets go of what it took from the process. */
   readonly end: () => void
 }
@@ -85,6 +87,7 @@ export function createContext({ world, loadHost, options, prints }: ContextOptio
       return (await readConfig(sources(flags))).config
     },
     sources,
+    endedBy: () => interruption.reason(),
     end: () => interruption.end(),
   }
 }
@@ -104,6 +107,7 @@ function createInterruption(world: World) {
       undo ??= world.onInterrupt(abort)
       return controller.signal
     },
+    reason: () => (controller.signal.aborted ? (controller.signal.reason as Interrupted | Left) : undefined),
     end: () => undo?.(),
   }
 }

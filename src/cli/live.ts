@@ -1,9 +1,10 @@
 import type { Context } from './context.ts'
 import { createFrame } from './render/frame.ts'
+import { prepareWidths } from './render/text.ts'
 import { Interrupted, Left } from './world.ts'
 
 export type Live = {
-  readonly draw: (lines: readonly string[]) => void
+  readonly draw: (lines: readonly string[]) => Promise<void>
   /** Aborts when the person wants it to end. */
   readonly signal: AbortSignal
 }
@@ -16,7 +17,8 @@ export async function live<T>(context: Context, show: (live: Live) => Promise<T>
   const { stdin, stdout } = context.world
   const frame = createFrame(stdout)
   let drawn: readonly string[] = []
-  const draw = (lines: readonly string[]) => {
+  const draw = async (lines: readonly string[]) => {
+    await prepareWidths(lines)
     drawn = lines
     frame.draw(lines)
   }

@@ -61,7 +61,7 @@ export function createOutput({ stdout, stderr, environment }: World, options: Ou
   // Asked each time: a terminal can be resized.
   const width = () => (isTerminal ? (stdout.columns ?? 80) : undefined)
   const line = (text: string) => void stdout.write(`${text}\n`)
-  const fields = options.jsonFields === undefined ? undefined : fieldsOf(options.jsonFields)
+  const fields = options.jsonFields ? fieldsOf(options.jsonFields) : undefined
   const json = (value: unknown) => line(JSON.stringify(value, null, isTerminal && format === 'json' ? 2 : undefined))
   return {
     format,

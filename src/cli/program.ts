@@ -77,6 +77,9 @@ export async function run(argv: readonly string[], loadHost: LoadHost, world: Wo
     if (!file.isServing) endWithReader(stdout)
     try {
       exitCode = (await file.run(context, args, options)) ?? exitCodes.done
+    } catch (error) {
+      // What broke off because the person ended it is not told as an error of its own.
+      throw context.endedBy() ?? error
     } finally {
       context.end()
     }
@@ -97,7 +100,9 @@ export async function run(argv: readonly string[], loadHost: LoadHost, world: Wo
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
-    for (const line of tell(error)) stderr.write(`${line}\n`)
+    // A message may carry names that others chose.
+    const { cleanLines } = await import('./render/text.ts')
+    for (const line of tell(error).flatMap(cleanLines)) stderr.write(`${line}\n`)
     if (program.opts<GlobalOptions>().debug) stderr.write(`${(error as Error).stack ?? String(error)}\n`)
     return exitOf(error)
   }
@@ -116,6 +121,7 @@ function askForHelp(argv: readonly string[]): string[] {
 function endWithReader(stdout: Sink): void {
   stdout.once('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(exitCodes.done)
-    throw error
+    process.stderr.write(`millrace: standard output cannot be written: ${error.message}\n`)
+    process.exit(exitCodes.failure)
   })
 }
