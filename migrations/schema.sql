@@ -501,7 +501,7 @@ millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states t
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.pump() returns integer plpgsql 8fab199c77e1
 millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql e1b103136ec2
-millrace.read_outbox(p_after bigint, p_scan integer, p_limit integer, p_tasks bigint[], p_scopes text[], p_prefixes text[], p_names text[]) returns json plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 1f9d8b83dfb8
+millrace.read_outbox(p_after bigint, p_scan integer, p_limit integer, p_tasks bigint[], p_scopes text[], p_prefixes text[], p_names text[]) returns json plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 886e74840f0e
 millrace.reblock(p_ids bigint[]) returns void plpgsql 4e1498040d49
 millrace.refuse_cycle(p_dependent bigint, p_prerequisites bigint[]) returns void plpgsql 7ce61c35a1f2
 millrace.register(p_name text, p_lease_seconds double precision, p_lanes integer[], p_host text DEFAULT NULL::text) returns integer sql f0c51b725d3f

@@ -101,10 +101,7 @@ export type Environment = {
  * caller removes it. A value of several lines does not fit the engines' form: it is exported by a shell to the command
  * line, which takes it from there by name.
  */
-export async function writeEnvironment(
-  env: Readonly<Record<string, string>>,
-  runnerId: string,
-): Promise<Environment> {
+export async function writeEnvironment(env: Readonly<Record<string, string>>, runnerId: string): Promise<Environment> {
   const long = longEntries(env)
   const short = Object.entries(env).filter(([, value]) => !value.includes('\n'))
   const folder = await mkdtemp(join(tmpdir(), `millrace-${runnerId}-`)) // removed after a server that died, too
