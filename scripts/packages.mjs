@@ -10,6 +10,16 @@ const APACHE = '/usr/lib/apache2/modules'
 /** @type {{ name: string, files: string[], use: string }[]} */
 const needed = [
   { name: 'postgresql-15', files: ['/usr/lib/postgresql/15/bin/postgres'], use: 'the oldest supported server' },
+  { name: 'perl-base', files: onPath('perl'), use: 'the keeper of commands' },
+  { name: 'podman', files: onPath('podman'), use: 'commands in containers' },
+  { name: 'runc', files: onPath('runc'), use: 'commands in containers' },
+  {
+    name: 'catatonit',
+    files: ['/usr/libexec/podman/catatonit', ...onPath('catatonit')],
+    use: 'commands in containers',
+  },
+  { name: 'busybox-static', files: ['/bin/busybox'], use: 'an image for containers' },
+  { name: 'bsdutils', files: onPath('script'), use: 'tests at a terminal' },
   { name: 'pgbouncer', files: onPath('pgbouncer'), use: 'tests behind a transaction-pooling proxy' },
   { name: 'git', files: onPath('git'), use: 'git repositories' },
   { name: 'subversion', files: onPath('svnserve'), use: 'Subversion repositories, and a server for them' },

@@ -23,6 +23,7 @@ import {
   addTaskLog,
   addTasks,
   addWebhooks,
+  addWorkers,
   createServer,
   type Outputs,
   requireTokenFor,
@@ -150,6 +151,7 @@ function openServer(at: Foundation, { access, nodes, webhooks }: Served) {
       (app) => addEvents(app, millrace),
       (app) => addSocket(app, millrace),
       (app) => addWebhooks(app, webhooks),
+      (app) => addWorkers(app, millrace),
     ],
     readiness: () => readiness(pool),
   })

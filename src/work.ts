@@ -7,7 +7,7 @@ import type { AccessControl } from './access/index.ts'
 import type { Foundation } from './foundation.ts'
 import { createNodeWorkers } from './nodes/index.ts'
 import { createOutbound } from './outbound/index.ts'
-import { createProcessRunner } from './runners/index.ts'
+import { createContainerRunner, createProcessRunner } from './runners/index.ts'
 import { Webhooks } from './webhooks/index.ts'
 
 const DELIVERIES_AT_ONCE = 20 // each waits for a receiver, up to 20 seconds
@@ -32,6 +32,7 @@ export async function startWork(at: Work): Promise<Performing> {
   await mkdir(scratch, { recursive: true, mode: 0o700 })
   const runner = createProcessRunner()
   parts.add('runner', () => runner.close())
+  const containerRunner = createContainerRunner()
   const markerPrefix = `millrace-${installationOf(database.databaseUrl)}-`
   const swept = await runner.sweepLeftovers(markerPrefix)
   if (swept > 0) logger.warn({ swept }, 'ended processes that a server which is dead had left')
@@ -39,6 +40,7 @@ export async function startWork(at: Work): Promise<Performing> {
     pool: database.pool,
     millrace,
     runner,
+    containerRunner,
     scratch,
     markerPrefix,
     graceMs: config.grace_seconds * 1000,
@@ -56,6 +58,8 @@ export async function startWork(at: Work): Promise<Performing> {
   // What is given up when the time is over must have stored its output before the database goes.
   parts.add('dispatcher', async () => {
     await dispatcher.stop()
+    // Containers go on and are taken up again by the next server.
+    await containerRunner.detach()
     await runner.close()
     await nodes.settled()
   })

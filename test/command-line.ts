@@ -14,7 +14,13 @@ export type Asked = {
   readonly workingDirectory?: string
 }
 
-export type Answered = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
+export type Answered = {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+  /** Standard output as it was written. */
+  readonly bytes: Buffer
+}
 
 export type Begun = Promise<Answered> & {
   readonly stdout: () => string
@@ -47,7 +53,7 @@ export function begin(args: readonly string[], asked: Asked = {}): Begun {
     },
   }
   const over = run(['node', 'millrace', ...args], () => import('../src/main.ts'), world).then((exitCode) => {
-    return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
+    return { exitCode, stdout: stdout.text(), stderr: stderr.text(), bytes: stdout.bytes() }
   })
   const interrupt = () => {
     for (const hear of interruptions) hear(new Interrupted('SIGINT'))
@@ -80,15 +86,16 @@ export function commandLineOf(server: TestServer, more: Readonly<Record<string, 
 }
 
 function sink(size: Asked['terminal'], onWrite: () => void) {
-  let text = ''
+  const chunks: Buffer[] = []
+  const bytes = () => Buffer.concat(chunks)
   const stream = new Writable({
     write(chunk, _, done) {
-      text += chunk
+      chunks.push(Buffer.from(chunk))
       onWrite()
       done()
     },
   })
-  return { stream: Object.assign(stream, size && { isTTY: true, ...size }), text: () => text }
+  return { stream: Object.assign(stream, size && { isTTY: true, ...size }), bytes, text: () => bytes().toString() }
 }
 
 function source({ stdin = '', terminal }: Asked) {

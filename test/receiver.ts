@@ -27,14 +27,16 @@ const WAIT_MS = 10_000
 export async function aReceiver(answer: Answer = takeIt, host = '127.0.0.1'): Promise<Receiver> {
   const received: Received[] = []
   const hearers = new Set<() => void>()
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     const pieces: Buffer[] = []
-    for await (const piece of request) pieces.push(piece)
-    const { method = '', url = '', headers } = request
-    const one = { method, path: url, headers, body: Buffer.concat(pieces).toString() }
-    received.push(one)
-    answer(response, one)
-    for (const hear of hearers) hear()
+    request.on('data', (piece: Buffer) => pieces.push(piece))
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request
+      const one = { method, path: url, headers, body: Buffer.concat(pieces).toString() }
+      received.push(one)
+      answer(response, one)
+      for (const hear of hearers) hear()
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
   onTestFinished(() => {

@@ -30,7 +30,7 @@ export async function talkTo(url: string, { token = ADMIN, headers = {} }: TalkO
   const messages: Message[] = []
   const hearers = new Set<() => void>()
   socket.on('message', (data) => {
-    messages.push(JSON.parse(String(data)))
+    messages.push(JSON.parse((data as Buffer).toString()))
     for (const hear of hearers) hear()
   })
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {

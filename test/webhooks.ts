@@ -1,4 +1,5 @@
 // Webhooks with receivers on this machine; deliveries are made and sent when a test says so.
+import { createHmac } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { drain } from '../src/engine/drain.ts'
 import { connect, publish } from '../src/engine/index.ts'
@@ -7,7 +8,16 @@ import { createOutbound } from '../src/outbound/index.ts'
 import { planDeliveries } from '../src/webhooks/plan.ts'
 import { Webhooks } from '../src/webhooks/webhooks.ts'
 import type { TestEngine } from './engine.ts'
-import { type Answer, aReceiver } from './receiver.ts'
+import { type Answer, aReceiver, type Received } from './receiver.ts'
+
+/** The signature, computed as the standard says from the bytes that came. */
+export function signatureOf({ headers, body }: Received, secret: string): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const content = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`
+  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
+}
+
+export const typesOf = (received: readonly Received[]): string[] => received.map(({ body }) => JSON.parse(body).type)
 
 export type WebhookOptions = {
   readonly names?: string[]
@@ -46,7 +56,7 @@ export function useWebhooks(engine: TestEngine) {
       tell: (name = 'test.told', detail: unknown = {}) => publish(engine.pool, { name, scope, detail }),
       deliveries: () => webhooks.deliveries(webhook.id, { limit: 100 }),
       /** Makes deliveries of everything that was committed. */
-      async plan() {
+      plan: async () => {
         await sequence(engine.pool)
         while (await planDeliveries(context));
       },

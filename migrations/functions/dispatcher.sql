@@ -1,9 +1,9 @@
 -- Registers a dispatcher and gives it a lease. A dispatcher that lost its lease registers anew: the number is the
 -- incarnation, half of the fencing token.
-create function millrace.register(p_name text, p_lease_seconds float8, p_lanes int[]) returns int
+create function millrace.register(p_name text, p_lease_seconds float8, p_lanes int[], p_host text default null) returns int
 language sql as $$
-  insert into millrace.dispatcher (name, lease_seconds, expires_at, lanes)
-  values (p_name, p_lease_seconds, clock_timestamp() + make_interval(secs => p_lease_seconds), p_lanes)
+  insert into millrace.dispatcher (name, lease_seconds, expires_at, lanes, host)
+  values (p_name, p_lease_seconds, clock_timestamp() + make_interval(secs => p_lease_seconds), p_lanes, p_host)
   returning id
 $$;
 

@@ -7,7 +7,7 @@ import { listTokens, type Token } from './list-tokens.ts'
 import { type Once, onceIn } from './once.ts'
 import { prune } from './prune.ts'
 import { revokeToken } from './revoke-token.ts'
-import { signOut } from './session.ts'
+import { type SignOut, signOut } from './session.ts'
 import { createSignInLink, type LinkRequest, type OpenedSession, type SignInLink, signIn } from './sign-in-link.ts'
 import { createTaskTokens, type IsLive, signingKey, type TaskTokenRequest } from './task-token.ts'
 
@@ -31,7 +31,7 @@ export type AccessControl = {
   revokeToken(which: { id: string; actor: string }): Promise<void>
   createSignInLink(request: LinkRequest): Promise<SignInLink>
   signIn(given: { secret: string; action: string; requestId: string }): Promise<OpenedSession | undefined>
-  signOut(which: { secret: string; name: string; everywhere: boolean }): Promise<void>
+  signOut(which: SignOut): Promise<void>
   /** Makes the token that a running task or node gets, limited to itself and to this attempt. Costs no row and no query. */
   issueTaskToken(request: TaskTokenRequest): string
   /** Ends the housekeeping and waits for what is still being written. */

@@ -30,6 +30,14 @@ export class RoleAboveOwn extends Error {
   }
 }
 
+/** Only the administrator signs others out. */
+export class NotAdministrator extends Error {
+  readonly code = 'forbidden'
+  constructor(name: string) {
+    super(`signing everybody out needs the role admin, which ${name} does not have`)
+  }
+}
+
 /** The same request is under way on this server or another. */
 export class IdempotencyBusy extends Error {
   readonly code = 'idempotency_busy'

@@ -1,15 +1,18 @@
 import { int4, one } from '../db/index.ts'
 
-/** Deletes up to `limit` rows of what has had its time, of each kind; answers the most it deleted of one kind. */
+/**
+ * Deletes up to `limit` rows of what has had its time, of each kind; answers the most it deleted of one kind. Servers that do so
+ * at once leave each other's rows alone: in different orders they would wait for each other.
+ */
 export const pruneAccess = one('access.prune', { audit_days: int4, limit: int4 }, { count: int4 })`
   with sessions as (
     delete from millrace.session
-    where hash in (select hash from millrace.session where expires_at <= now() limit ${'limit'}::int)
+    where hash in (select hash from millrace.session where expires_at <= now() limit ${'limit'}::int for update skip locked)
     returning 1
   ),
   links as (
     delete from millrace.sign_in_link
-    where hash in (select hash from millrace.sign_in_link where expires_at <= now() limit ${'limit'}::int)
+    where hash in (select hash from millrace.sign_in_link where expires_at <= now() limit ${'limit'}::int for update skip locked)
     returning 1
   ),
   answers as (
@@ -19,6 +22,7 @@ export const pruneAccess = one('access.prune', { audit_days: int4, limit: int4 }
       from millrace.first_answer
       where answered_at <= now() - interval '24 hours'
       limit ${'limit'}::int
+      for update skip locked
     )
     returning 1
   ),
@@ -30,6 +34,7 @@ export const pruneAccess = one('access.prune', { audit_days: int4, limit: int4 }
       where ${'audit_days'}::int > 0
         and at < now() - make_interval(days => ${'audit_days'}::int)
       limit ${'limit'}::int
+      for update skip locked
     )
     returning 1
   )

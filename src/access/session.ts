@@ -1,5 +1,6 @@
 import type { Db } from '../db/index.ts'
-import type { Identity } from './identity.ts'
+import { NotAdministrator } from './errors.ts'
+import { hasRole, type Identity } from './identity.ts'
 import { hashOf } from './secret.ts'
 import { deleteSessions, findSession } from './sessions.sql.ts'
 
@@ -13,10 +14,18 @@ export async function readSession(db: Db, secret: string): Promise<Identity | un
   return { name: row.name, role: row.role, limit: null, via: 'session', token: row.token, until: row.expires_at }
 }
 
-/** Ends the session with this secret, or all that its owner has anywhere. */
-export async function signOut(
-  db: Db,
-  { secret, name, everywhere }: { secret: string; name: string; everywhere: boolean },
-): Promise<void> {
-  await deleteSessions(db, { hash: hashOf(secret), name, everywhere })
+export type SignOut = {
+  readonly by: Identity
+  /** Of the session that asks, when it is one. */
+  readonly secret: string | undefined
+  /** All sessions of the same name. */
+  readonly everywhere: boolean
+  /** All sessions there are, and the links that are not used yet; for the administrator. */
+  readonly everybody: boolean
+}
+
+/** Ends the session that asks, or more. Throws `NotAdministrator`. */
+export async function signOut(db: Db, { by, secret = '', everywhere, everybody }: SignOut): Promise<void> {
+  if (everybody && !hasRole(by, 'admin')) throw new NotAdministrator(by.name)
+  await deleteSessions(db, { hash: hashOf(secret), name: by.name, everywhere, everybody })
 }

@@ -73,9 +73,19 @@ export const findSession = maybe(
     and (token.expires_at is null or token.expires_at > now())
 `
 
-/** Ends the session, or with it all sessions of the same name. */
-export const deleteSessions = run('access.end_sessions', { hash: bytea, name: text, everywhere: bool })`
+/** Ends the session, or all of the same name, or all there are; then unused links end, too. */
+export const deleteSessions = run('access.end_sessions', {
+  hash: bytea,
+  name: text,
+  everywhere: bool,
+  everybody: bool,
+})`
+  with links as (
+    delete from millrace.sign_in_link
+    where ${'everybody'}
+  )
   delete from millrace.session
   where hash = ${'hash'}
      or (${'everywhere'} and name = ${'name'})
+     or ${'everybody'}
 `

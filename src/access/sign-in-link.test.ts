@@ -91,7 +91,7 @@ test('what a session hands on ends no later than the session itself', async () =
   expect(second?.expiresAt).toEqual(identity?.until)
 })
 
-test('signing out ends one session, or all of the same name', async () => {
+test('signing out ends one session, all of the same name, or for the administrator all there are', async () => {
   const link = () => createSignInLink(db.pool, { by: ADMIN, person: 'ada' })
   const [one, two, other] = await Promise.all([
     open((await link()).secret),
@@ -99,8 +99,15 @@ test('signing out ends one session, or all of the same name', async () => {
     open((await createSignInLink(db.pool, { by: ADMIN, person: 'bob' })).secret),
   ])
   const isOpen = async (session: typeof one) => (await readSession(db.pool, session?.secret ?? '')) !== undefined
-  await signOut(db.pool, { secret: one?.secret ?? '', name: 'user:ada', everywhere: false })
+  const by: Identity = { name: 'user:ada', role: 'viewer', limit: null, via: 'session' }
+  await signOut(db.pool, { by, secret: one?.secret, everywhere: false, everybody: false })
   expect([await isOpen(one), await isOpen(two), await isOpen(other)]).toEqual([false, true, true])
-  await signOut(db.pool, { secret: '', name: 'user:ada', everywhere: true })
+  await signOut(db.pool, { by, secret: undefined, everywhere: true, everybody: false })
   expect([await isOpen(two), await isOpen(other)]).toEqual([false, true])
+  const all = { secret: undefined, everywhere: false, everybody: true }
+  await expect(signOut(db.pool, { by, ...all })).rejects.toMatchObject({ code: 'forbidden' })
+  const unused = await link()
+  await signOut(db.pool, { by: ADMIN, ...all })
+  expect(await isOpen(other)).toBe(false)
+  expect(await open(unused.secret)).toBeUndefined()
 })

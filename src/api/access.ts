@@ -96,10 +96,17 @@ export const session = {
     method: 'POST',
     path: '/v1/sign-out',
     name: 'session.sign_out',
-    summary: 'End this session, or all of its owner',
-    description: 'A token ends no session unless `everywhere` is true: then all that were opened under its name end.',
+    summary: 'End this session, all of its owner, or all there are',
     access: { role: 'viewer' },
-    body: z.strictObject({ everywhere: z.boolean().default(false) }).optional(),
+    body: z
+      .strictObject({
+        everywhere: z.boolean().default(false).describe('all sessions under the caller’s name; a token may ask, too'),
+        everybody: z
+          .boolean()
+          .default(false)
+          .describe('all sessions and unused links of everybody; needs the role admin'),
+      })
+      .optional(),
     answers: { 204: 'empty' },
   }),
   me: route({

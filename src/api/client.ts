@@ -96,7 +96,8 @@ function pathOf(pattern: string, { params = {}, query = {} }: Given): string {
   const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined)
   if (pairs.length === 0) return path
-  return `${path}?${new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, String(value)]))}`
+  const search = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, String(value)]))
+  return `${path}?${search.toString()}`
 }
 
 async function refusalOf(response: Response, base: string): Promise<Error> {

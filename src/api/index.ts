@@ -4,15 +4,13 @@ import { events } from './events.ts'
 import { nodes, scheduler } from './nodes.ts'
 import { tasks } from './tasks.ts'
 import { webhooks } from './webhooks.ts'
+import { workers } from './workers.ts'
 
 export {
   type CallOptions,
   type Client,
   type ClientOptions,
   createClient,
-  NotAServer,
-  ServerRefused,
-  ServerUnreachable,
 } from './client.ts'
 export { toOpenApi } from './openapi.ts'
 export {
@@ -29,8 +27,8 @@ export {
   roles,
   route,
 } from './route.ts'
-export { id, type Problem, problem } from './shapes.ts'
+export { id, type Problem } from './shapes.ts'
 export { type SocketMessage, socketMessage } from './socket.ts'
 
 /** Every route of the server, by resource and verb. */
-export const routes = { about, session, tokens, audit, nodes, scheduler, tasks, events, webhooks }
+export const routes = { about, session, tokens, audit, nodes, scheduler, tasks, events, webhooks, workers }

@@ -135,6 +135,18 @@ export const tasks = {
     }),
     answers: { 200: pageOf(taskSummary) },
   }),
+  counts: route({
+    method: 'GET',
+    path: '/v1/task-counts',
+    name: 'tasks.counts',
+    summary: 'How many tasks are in each state, counted where that is cheap and else estimated',
+    access: { role: 'viewer' },
+    answers: {
+      200: z.object({
+        states: z.record(state, z.object({ count: z.int(), is_exact: z.boolean() })),
+      }),
+    },
+  }),
   get: route({
     method: 'GET',
     path: '/v1/tasks/{id}',

@@ -48,6 +48,7 @@ const byCode: Readonly<Record<string, ExitName>> = {
   not_a_server: 'unreachable',
   timed_out: 'timed_out',
   interrupted: 'interrupted',
+  left: 'interrupted',
   terminated: 'terminated',
 }
 
@@ -59,14 +60,17 @@ const byStatus: Readonly<Record<number, ExitName>> = {
   404: 'not_found',
   405: 'usage',
   406: 'usage',
+  408: 'unreachable',
   409: 'conflict',
   410: 'not_found',
   412: 'conflict',
   413: 'usage',
   415: 'usage',
   422: 'conflict',
+  426: 'usage',
   428: 'conflict',
   429: 'failure',
+  431: 'usage',
   500: 'failure',
   503: 'unreachable',
 }
@@ -91,7 +95,7 @@ export function exitOf(error: unknown): number {
 /** An error as a person reads it: what happened, why, what to do about it, and by which id the server's log has it. */
 export function tell(error: unknown): string[] {
   const { message, code, remedy, problem } = (error ?? {}) as Told
-  if (code === 'interrupted' || code === 'terminated') return []
+  if (code === 'interrupted' || code === 'terminated' || code === 'left') return []
   const isForeseen = typeof remedy === 'string' || (typeof code === 'string' && /^[a-z_]+$/.test(code))
   return [
     `millrace: ${message || String(error)}`,

@@ -3,15 +3,26 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
+import { begin } from '../../test/command-line.ts'
 import { database, emptyDatabase } from '../../test/database.ts'
 import { runProgram } from '../../test/program.ts'
 import { scratch } from '../../test/scratch.ts'
-import { createProgram } from './program.ts'
+import { settings } from '../config/index.ts'
+import { outputFlags } from './command.ts'
+import { createProgram, loadAll } from './program.ts'
 
 async function millrace(args: string[], env: Record<string, string> = {}) {
   await using program = runProgram('src/bin.ts', { args, env })
   const exitCode = await program.exitCode
   return { exitCode, stdout: program.stdout(), stderr: program.stderr() }
+}
+
+const nobody = async () => {}
+
+async function wholeProgram(): Promise<Command> {
+  const program = createProgram(nobody)
+  await loadAll(program, nobody)
+  return program
 }
 
 function leaves(command: Command): Command[] {
@@ -27,31 +38,65 @@ function helpOf(command: Command): string {
   return text
 }
 
+const program = await wholeProgram()
+const commands = leaves(program).map((command) => [pathOf(command), command] as const)
+const longOf = (options: readonly { long?: string | null }[]) => options.flatMap(({ long }) => long ?? [])
+// Every command has these because of what it prints, and the settings of `serve` and its like are many.
+const fromSettings: readonly string[] = settings.flatMap((setting) => ('flag' in setting ? setting.flag : []))
+const unspoken = [...Object.values(outputFlags).flat(), '--json-fields']
+
 describe('help', () => {
-  test.each(
-    leaves(createProgram(() => Promise.reject(new Error('help needs no host')))).map(
-      (command) => [pathOf(command), command] as const,
-    ),
-  )('%s shows two examples whose flags it takes', (path, command) => {
+  test.each(commands)('%s shows two examples whose flags it takes', (path, command) => {
     const examples = helpOf(command).split('Examples:')[1]?.trim().split('\n') ?? []
     expect(examples).toHaveLength(2)
-    const known = command.options.map((option) => option.long)
+    const known = longOf([...command.options, ...program.options])
     for (const example of examples) {
-      expect(example).toContain(path)
-      for (const [flag] of example.matchAll(/--[a-z-]+/g)) expect(known).toContain(flag)
+      // `worker` alone means `worker run`.
+      expect(example).toContain(path.replace(/^millrace worker run$/, 'millrace worker'))
+      // What stands after -- belongs to another program.
+      for (const [flag] of (example.split(' -- ')[0] ?? '').matchAll(/--[a-z-]+/g)) expect(known).toContain(flag)
     }
   })
 
+  test.each(commands)('%s names in its usage the options and arguments that it takes', (_, command) => {
+    const usage = command.usage()
+    const named = [...usage.matchAll(/--?[a-z][a-z-]*/g)].map(([flag]) => flag)
+    const shorts = command.options.flatMap(({ short, long }) => (short ? [[short, long ?? ''] as const] : []))
+    const longs = named.map((flag) => shorts.find(([short]) => short === flag)?.[1] ?? flag)
+    const own = command.options.filter(({ flags }) => !fromSettings.includes(flags))
+    const taken = longOf(own).filter((flag) => !unspoken.includes(flag))
+    expect(longs.toSorted()).toEqual(taken.toSorted())
+    const args = [...usage.replaceAll(/\[-.*?\]/g, '').matchAll(/[A-Z]{2,}/g)]
+    expect(args).toHaveLength(command.registeredArguments.length)
+  })
+
+  test('every command prints JSON when asked', () => {
+    for (const [path, command] of commands) expect(longOf(command.options), path).toContain('--json')
+  })
+
   test('a mistyped command gets the nearest one and exit code 2', async () => {
-    const { exitCode, stderr } = await millrace(['srve'])
+    const { exitCode, stderr } = await begin(['srve'])
     expect(exitCode).toBe(2)
     expect(stderr).toContain('Did you mean serve?')
   })
+
+  test('of a command is had in three ways', async () => {
+    const { stdout } = await begin(['node', 'add', '--help'])
+    expect(stdout).toContain('--run-if')
+    expect((await begin(['help', 'node', 'add'])).stdout).toBe(stdout)
+    expect((await begin(['--color', 'never', 'help', 'node', 'add'])).stdout).toBe(stdout)
+  })
+
+  test('nothing at all is answered with all commands and exit code 2', async () => {
+    const { exitCode, stderr } = await begin([])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('Usage: millrace COMMAND')
+  })
 })
 
-test('a command that does not run Millrace here loads neither the driver nor the server', async () => {
+test.each([[['--help']], [['version']]])('%j loads neither the contract, the driver nor the server', async (args) => {
   await using folder = await scratch()
-  await millrace(['--help'], { NODE_V8_COVERAGE: folder.path }) // lists every script that was loaded
+  await millrace(args, { NODE_V8_COVERAGE: folder.path }) // lists every script that was loaded
   const reports = await Promise.all(
     (await readdir(folder.path)).map((name) => readFile(join(folder.path, name), 'utf8')),
   )
@@ -59,12 +104,12 @@ test('a command that does not run Millrace here loads neither the driver nor the
     reports.flatMap((report) => [...report.matchAll(/node_modules\/([\w-]+)\//g)].map(([, name]) => name)),
   )
   expect(packages).toContain('commander')
-  for (const heavy of ['pg', 'fastify', 'pino', 'zod', 'yaml']) expect(packages).not.toContain(heavy)
+  for (const heavy of ['pg', 'fastify', 'pino', 'zod', 'yaml', 'string-width']) expect(packages).not.toContain(heavy)
 })
 
 describe('version', () => {
   test('is JSON when asked', async () => {
-    const { stdout } = await millrace(['version', '--json'])
+    const { stdout } = await begin(['version', '--json'])
     expect(JSON.parse(stdout)).toMatchObject({
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       node: process.versions.node,
@@ -74,22 +119,25 @@ describe('version', () => {
 
 describe('config explain', () => {
   test('shows each setting with its source and no secret', async () => {
-    const { stdout } = await millrace(['config', 'explain'], { MILLRACE_ADMIN_TOKEN: 'very-secret-token-1' })
-    expect(stdout).toMatch(/^port +7420 {2}\(default\)$/m)
-    expect(stdout).toMatch(/^admin_token +\(set, not shown\) {2}\(MILLRACE_ADMIN_TOKEN\)$/m)
+    const env = { MILLRACE_ADMIN_TOKEN: 'very-secret-token-1' }
+    const { stdout } = await begin(['config', 'explain'], { env })
+    expect(stdout).toMatch(/^port +7420 +default$/m)
+    expect(stdout).toMatch(/^admin_token +\(set, not shown\) +MILLRACE_ADMIN_TOKEN$/m)
+    const one = await begin(['config', 'explain', 'port', '--json'], { env })
+    expect(JSON.parse(one.stdout)).toEqual([{ name: 'port', value: 7420, source: 'default' }])
   })
 })
 
 describe('migrate', () => {
   test('status of a current database has nothing pending', async () => {
     await using db = await database()
-    const { stdout } = await millrace(['migrate', 'status', '--json'], { DATABASE_URL: db.databaseUrl })
+    const { stdout } = await begin(['migrate', 'status', '--json'], { env: { DATABASE_URL: db.databaseUrl } })
     expect(JSON.parse(stdout)).toMatchObject({ pending: [], functions_current: true })
   })
 
   test('up fills an empty database, and does nothing the second time', async () => {
     await using db = await emptyDatabase()
-    const up = () => millrace(['migrate', 'up', '--json', '--database-url', db.databaseUrl])
+    const up = () => begin(['migrate', 'up', '--json', '--database-url', db.databaseUrl])
     const first = JSON.parse((await up()).stdout) as { applied: string[] }
     expect(first.applied.length).toBeGreaterThan(1)
     expect(JSON.parse((await up()).stdout)).toEqual({ applied: [] })
@@ -97,12 +145,30 @@ describe('migrate', () => {
 
   test('the printed script makes the schema that status calls current', async () => {
     await using db = await emptyDatabase()
-    const { stdout } = await millrace(['migrate', 'sql'])
+    const { stdout } = await begin(['migrate', 'sql'])
     const client = new pg.Client(db.databaseUrl)
     await client.connect()
     await client.query(stdout)
     await client.end()
-    const status = await millrace(['migrate', 'status', '--json'], { DATABASE_URL: db.databaseUrl })
+    const status = await begin(['migrate', 'status', '--json'], { env: { DATABASE_URL: db.databaseUrl } })
     expect(JSON.parse(status.stdout)).toMatchObject({ pending: [], functions_current: true })
+  })
+})
+
+describe('the process', () => {
+  test('ends quietly when nobody reads any more', async () => {
+    await using program = runProgram('src/bin.ts', { args: ['migrate', 'sql'] })
+    program.child.stdout?.destroy()
+    expect(await program.exitCode).toBe(0)
+    expect(program.stderr()).toBe('')
+  })
+
+  test('tells an error without a stack, and with one when asked', async () => {
+    const env = { MILLRACE_PORT: 'seven' }
+    const plain = await begin(['config', 'explain'], { env })
+    expect(plain.exitCode).toBe(2)
+    expect(plain.stderr).toMatch(/^millrace: port is "seven".*\nto fix it: .*\n$/)
+    const debugged = await begin(['config', 'explain', '--debug'], { env })
+    expect(debugged.stderr).toMatch(/\n {4}at /)
   })
 })

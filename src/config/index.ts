@@ -1,5 +1,5 @@
 export { type Connection, findConnection, localUrl } from './connection.ts'
-export { type Context, type Contexts, contextsPath, readContexts, writeContexts } from './contexts.ts'
+export { type Context, type Contexts, readContexts, writeContexts } from './contexts.ts'
 export { type ConfigSources, type Explained, type ReadConfig, readConfig } from './read.ts'
 export { type Config, type SettingName, settings } from './settings.ts'
 export { readTerminal, type Terminal } from './terminal.ts'

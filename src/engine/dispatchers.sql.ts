@@ -1,8 +1,12 @@
 // Statements of the dispatcher: lease, claim, heartbeat.
 import { array, bool, float8, int4, int8, jsonb, named, nullable, one, run, text } from '../db/index.ts'
 
-export const register = one('engine.register', { name: text, lease_seconds: float8, lanes: array(int4) }, { id: int4 })`
-  select millrace.register(${'name'}, ${'lease_seconds'}, ${'lanes'}) as id
+export const register = one(
+  'engine.register',
+  { name: text, lease_seconds: float8, lanes: array(int4), host: text },
+  { id: int4 },
+)`
+  select millrace.register(${'name'}, ${'lease_seconds'}, ${'lanes'}, ${'host'}) as id
 `
 
 export const unregister = run('engine.unregister', { holder: int4 })`

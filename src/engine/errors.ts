@@ -103,6 +103,36 @@ export class IsolationRefused extends MillraceError {
   readonly code = 'isolation_refused'
 }
 
+/** A search that cannot be understood. `position` counts characters from 0. */
+export class InvalidQuery extends MillraceError {
+  readonly code = 'invalid_query'
+  readonly position: number
+  readonly remedy: string | undefined
+  constructor(position: number, message: string, remedy?: string) {
+    super(`${message} (at character ${position + 1})`)
+    this.position = position
+    this.remedy = remedy
+  }
+}
+
+/** The cursor was given for another list: begin that list without one. */
+export class CursorMismatch extends MillraceError {
+  readonly code = 'cursor_mismatch'
+  constructor() {
+    super('the cursor does not belong to a list with these filters')
+  }
+}
+
+/** A name fits several tasks: use one of their ids. */
+export class AmbiguousTask extends MillraceError {
+  readonly code = 'ambiguous_task'
+  readonly tasks: readonly TaskId[]
+  constructor(name: string, tasks: readonly TaskId[]) {
+    super(`"${name}" is the name of several tasks: ${tasks.join(', ')}`)
+    this.tasks = tasks
+  }
+}
+
 /** A setting or option that cannot be used. */
 export class InvalidOption extends MillraceError {
   readonly code = 'invalid_option'

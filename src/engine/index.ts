@@ -1,10 +1,14 @@
 export type { ActOptions, EndOptions, RerunAllOptions } from './act.ts'
 export type { AddedTask, AddItem, AddOptions, ItemRef } from './add.ts'
+export { countTasks, type TaskCount } from './count.ts'
 export type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 export {
+  AmbiguousTask,
+  CursorMismatch,
   CycleRefused,
   InvalidOption,
   InvalidPayload,
+  InvalidQuery,
   IsolationRefused,
   KeyConflict,
   LeaseLost,
@@ -16,6 +20,9 @@ export {
   UnknownKind,
 } from './errors.ts'
 export { EventHub } from './event-hub.ts'
+export { type ListOptions, listTasks, type TaskFilter, type TaskList, type TaskSummary } from './list.ts'
+export { type DispatcherSummary, listDispatchers } from './list-dispatchers.ts'
+export type { Look } from './look.ts'
 export { type ConnectOptions, connect, Millrace } from './millrace.ts'
 export {
   keepOutbox,
@@ -27,8 +34,10 @@ export {
   sequence,
 } from './outbox.ts'
 export { isStorable } from './output.ts'
+export { type Pattern, parseQuery, type Query } from './parse-query.ts'
 export type { PruneOptions } from './prune.ts'
 export type { Attempt, HistoryEntry, Neighbour, Task, TaskRef } from './read.ts'
+export { nameOfTask, resolveTask } from './resolve.ts'
 export { type StopReason, WorkStopped } from './run.ts'
 export type { InputOf, OutputOf, Schema } from './schema.ts'
 export { type Condition, isTerminal, type Lease, type TaskId, type TaskState, taskStates } from './task.ts'

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { Pool } from '../db/index.ts'
 import { canceling, expire, heartbeat, register, unregister } from './dispatchers.sql.ts'
 import { keepOutbox, type OutboxRetention } from './outbox.ts'
@@ -64,6 +65,7 @@ export class LeaseKeeper {
       name: this.#options.name,
       lease_seconds: this.#options.leaseSeconds,
       lanes: this.#lanes,
+      host: hostname(),
     })
     this.#holder = id
     this.#endsAt = asked + this.#options.leaseSeconds * 1000

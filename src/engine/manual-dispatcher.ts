@@ -1,5 +1,6 @@
 // A dispatcher without a loop: it claims and performs when it is told to. Everything else, from the claim to the
 // recorded outcome, goes the way of a running dispatcher.
+import { hostname } from 'node:os'
 import { beginSuspect, register, unregister } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
 import { type Millrace, type Parts, partsOf } from './millrace.ts'
@@ -80,6 +81,7 @@ export class ManualDispatcher {
       name: options.name ?? 'by hand',
       lease_seconds: options.leaseSeconds ?? LEASE_SECONDS,
       lanes: [...new Set(lanes)],
+      host: hostname(),
     })
     const workerOfLane = new Map(lanes.map((lane, i) => [lane, wanted[i]?.worker as AnyWorker]))
     return new ManualDispatcher(parts, { id, lanes: [...workerOfLane.keys()], workerOfLane }, options)

@@ -1,17 +1,22 @@
-import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect } from '../db/index.ts'
+import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect, snapshot } from '../db/index.ts'
 import * as act from './act.ts'
 import { type AddedTask, type AddItem, type AddOptions, add } from './add.ts'
+import { countTasks, type TaskCount } from './count.ts'
 import type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 import { DispatcherLoop } from './dispatcher.ts'
 import { notify } from './dispatchers.sql.ts'
 import { EventHub } from './event-hub.ts'
+import { type ListOptions, listTasks, type TaskList } from './list.ts'
+import { type DispatcherSummary, listDispatchers } from './list-dispatchers.ts'
+import { type Look, look } from './look.ts'
 import { Names } from './names.ts'
-import { type OutboxRetention, publish, readEvents } from './outbox.ts'
+import { type OutboxRetention, publish, readEvents, sequence } from './outbox.ts'
 import { type PruneOptions, prune } from './prune.ts'
 import * as reading from './read.ts'
 import { verify } from './reads.sql.ts'
 import { require as requireTask } from './record.ts'
 import { resolveTask } from './resolve.ts'
+import type { TaskId, TaskState } from './task.ts'
 import type {
   ApplicationEvent,
   EventBatch,
@@ -20,7 +25,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from './task-event.ts'
-import { type Why, why } from './why.ts'
+import { type Why, whyOf } from './why.ts'
 import type { AnyWorker, PayloadInput, Requirement } from './worker.ts'
 
 export type ConnectOptions = {
@@ -127,17 +132,37 @@ export class Millrace {
     return act.keepFromStarting(options.client, ids)
   }
 
-  /** The id of the task that a text names: its number, `My-Project@12:index`, or `scope/key`. Throws `TaskNotFound`. */
-  resolve(text: string): Promise<string> {
-    return resolveTask(this.#pool, text)
-  }
-
   task(ref: reading.TaskRef): Promise<reading.Task> {
     return reading.read(this.#pool, ref)
   }
 
+  /** Tasks that meet a filter, newest first, a page at a time. */
+  list(options: ListOptions = {}): Promise<TaskList> {
+    return listTasks(this.#pool, options)
+  }
+
+  /** How many tasks are in each state. */
+  count(): Promise<Record<TaskState, TaskCount>> {
+    return countTasks(this.#pool)
+  }
+
+  /** The id of a task that a person named: a number, `scope/key`, or `My-Project@12:index`. */
+  resolve(name: string): Promise<TaskId> {
+    return resolveTask(this.#pool, name)
+  }
+
+  /** Who performs tasks, here and elsewhere. */
+  dispatchers(options: { all?: boolean } = {}): Promise<DispatcherSummary[]> {
+    return listDispatchers(this.#pool, options)
+  }
+
   why(ref: reading.TaskRef): Promise<Why> {
-    return why(this.#pool, ref)
+    return snapshot(this.#pool, async (db) => whyOf(db, await reading.read(db, ref)))
+  }
+
+  /** The task with why it is as it is, its neighbours and its attempts, all of one moment. */
+  look(ref: reading.TaskRef): Promise<Look> {
+    return snapshot(this.#pool, (db) => look(db, ref))
   }
 
   history(id: string): Promise<reading.HistoryEntry[]> {
@@ -197,7 +222,9 @@ export class Millrace {
   }
 
   /** Events that are kept, after a position. Throws `PositionGone`. */
-  events(options: ReadEventsOptions): Promise<EventPage> {
+  async events(options: ReadEventsOptions): Promise<EventPage> {
+    // While nobody subscribes, what was committed has no numbers yet.
+    await sequence(this.#pool)
     return readEvents(this.#pool, options)
   }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { anApp } from '../../test/app.ts'
 import { aServer, type TestServer } from '../../test/server.ts'
-import { route } from '../api/route.ts'
+import { route } from '../api/index.ts'
 import { addRoute } from './add-route.ts'
 
 const entries = async (server: Pick<TestServer, 'ask'>, query = '') =>

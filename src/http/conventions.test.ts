@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { anApp, type TestApp } from '../../test/app.ts'
 import { ADMIN } from '../../test/server.ts'
-import { route } from '../api/route.ts'
+import { route } from '../api/index.ts'
 import { addRoute } from './add-route.ts'
 
 const path = '/v1/anything/{name}'

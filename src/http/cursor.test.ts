@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { route } from '../api/route.ts'
+import { route } from '../api/index.ts'
 import { positionOf, toPage } from './cursor.ts'
 
 const list = route({

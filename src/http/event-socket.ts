@@ -99,7 +99,7 @@ export class EventSocket {
 
   async #answer(data: RawData, isBinary: boolean): Promise<void> {
     if (this.#socket.readyState !== this.#socket.OPEN) return
-    const message = isBinary ? undefined : parse(String(data))
+    const message = isBinary || !Buffer.isBuffer(data) ? undefined : parse(data.toString())
     if (message === undefined) return this.#tell('bad_request', 'a message is one JSON object as text')
     const parsed = socketMessage.safeParse(message)
     if (!parsed.success) {

@@ -22,8 +22,9 @@ export function addSession(app: FastifyInstance): void {
     return undefined
   })
   addRoute(app, session.signOut, async ({ body, identity, request, reply }) => {
-    const secret = identity.via === 'session' ? (sessionOf(request) ?? '') : ''
-    await access.signOut({ secret, name: identity.name, everywhere: body?.everywhere ?? false })
+    const secret = identity.via === 'session' ? sessionOf(request) : undefined
+    const { everywhere = false, everybody = false } = body ?? {}
+    await access.signOut({ by: identity, secret, everywhere, everybody })
     if (identity.via === 'session') setSession(reply, undefined)
     return undefined
   })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { aServer } from '../../test/server.ts'
 import { connect, defineWorker } from '../engine/index.ts'
@@ -86,4 +86,54 @@ test('an unknown field and an unknown parameter are named', async () => {
   expect(field.json).toMatchObject({ code: 'invalid', errors: [{ pointer: '/body/reason' }] })
   const parameter = await server.ask('GET', `/v1/tasks/${server.first.id}?colour=red`)
   expect(parameter.json).toMatchObject({ code: 'invalid', errors: [{ pointer: '/query/colour' }] })
+})
+
+describe('the list of tasks', () => {
+  test('is filtered and goes on from page to page', async () => {
+    await using server = await aServerWithTask()
+    const all = await server.ask('GET', '/v1/tasks')
+    expect(all.json.items.map(({ id }: { id: string }) => id)).toEqual([server.second.id, server.first.id])
+    const first = await server.ask('GET', '/v1/tasks?limit=1')
+    const rest = await server.ask('GET', `/v1/tasks?limit=1&cursor=${first.json.next_cursor}`)
+    expect(rest.json.items).toMatchObject([{ id: server.first.id, key: '12:index' }])
+    for (const [query, ids] of [
+      ['state=waiting', [server.second.id]],
+      ['state=ready,failed', [server.first.id]],
+      ['scope=archive:My-Project', [server.first.id]],
+      ['scope=archive:*', [server.first.id]],
+      ['kind=test.other', []],
+      ['q=index', [server.first.id]],
+      ['q=state:waiting', [server.second.id]],
+    ] as const) {
+      const { json } = await server.ask('GET', `/v1/tasks?${query}`)
+      expect(
+        json.items.map(({ id }: { id: string }) => id),
+        query,
+      ).toEqual(ids)
+    }
+  })
+
+  test('refuses a search it does not understand and a cursor of another filter', async () => {
+    await using server = await aServerWithTask()
+    expect((await server.ask('GET', '/v1/tasks?q=colour:red')).json).toMatchObject({
+      status: 400,
+      code: 'invalid_query',
+    })
+    expect((await server.ask('GET', '/v1/tasks?state=blue')).json).toMatchObject({ status: 400, code: 'invalid' })
+    const { json } = await server.ask('GET', '/v1/tasks?limit=1')
+    const other = await server.ask('GET', `/v1/tasks?kind=x&cursor=${json.next_cursor}`)
+    expect(other.json).toMatchObject({ status: 400, code: 'cursor_mismatch' })
+  })
+
+  test('is counted by state', async () => {
+    await using server = await aServerWithTask()
+    const { json } = await server.ask('GET', '/v1/task-counts')
+    expect(json.states).toMatchObject({ waiting: { count: 1, is_exact: true }, ready: { count: 1 } })
+  })
+})
+
+test('the list of workers names this server', async () => {
+  await using server = await aServer()
+  const { json } = await server.ask('GET', '/v1/workers')
+  expect(json.items).toContainEqual(expect.objectContaining({ is_alive: true, kinds: ['node'] }))
 })

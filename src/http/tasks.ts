@@ -9,15 +9,39 @@ const NEIGHBOURS = 100
 /** `/v1/tasks`: tasks of every part, and what a person may do to them. */
 export function addTasks(app: FastifyInstance, millrace: Millrace): void {
   const { tasks } = routes
+  addRoute(app, tasks.list, async ({ query }) => {
+    const { state, scope, kind, queue, q, limit, cursor } = query
+    const isPrefix = scope?.endsWith('*')
+    const { items, next } = await millrace.list({
+      limit,
+      ...(state === undefined ? {} : { state }),
+      ...(scope === undefined ? {} : isPrefix ? { scopePrefix: scope.slice(0, -1) } : { scope }),
+      ...(kind === undefined ? {} : { kind }),
+      ...(queue === undefined ? {} : { queue }),
+      ...(q === undefined ? {} : { text: q }),
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    return { items: items.map(toSummary), next_cursor: next }
+  })
+  addRoute(app, tasks.counts, async () => {
+    const counts = Object.entries(await millrace.count())
+    const states = counts.map(([state, { count, isExact }]) => [state, { count, is_exact: isExact }])
+    return { states: Object.fromEntries(states) as BodyAnswered<typeof tasks.counts>['states'] }
+  })
+  addTask(app, millrace)
+  addAction(app, millrace, tasks.cancel, (id, by) => millrace.cancel(id, by))
+  addAction(app, millrace, tasks.retry, (id, by) => millrace.retry(id, by))
+  addAction(app, millrace, tasks.hold, (id, by) => millrace.hold(id, by))
+  addAction(app, millrace, tasks.release, (id, by) => millrace.release(id, by))
+  addAction(app, millrace, tasks.skip, (id, by) => millrace.skip(id, by))
+}
+
+/** One task: what it is, why, and its story. */
+function addTask(app: FastifyInstance, millrace: Millrace): void {
+  const { tasks } = routes
   addRoute(app, tasks.get, async (asked) => {
     const id = await findTask(millrace, asked)
-    const [task, why, requirements, dependents, attempts] = await Promise.all([
-      millrace.task(id),
-      millrace.why(id),
-      millrace.requirements(id),
-      millrace.dependents(id),
-      millrace.attempts(id),
-    ])
+    const { task, why, requirements, dependents, attempts } = await millrace.look(id)
     return {
       ...toTask(task),
       why: why.sentence,
@@ -38,8 +62,8 @@ export function addTasks(app: FastifyInstance, millrace: Millrace): void {
   })
   addRoute(app, tasks.why, async (asked) => {
     const id = await findTask(millrace, asked)
-    const [{ state }, { sentence, culprits }] = await Promise.all([millrace.task(id), millrace.why(id)])
-    return { id, state, why: sentence, culprits: [...culprits] }
+    const { task, why } = await millrace.look(id)
+    return { id, state: task.state, why: why.sentence, culprits: [...why.culprits] }
   })
   addRoute(app, tasks.events, async (asked) => {
     const history = await millrace.history(await findTask(millrace, asked))
@@ -56,11 +80,6 @@ export function addTasks(app: FastifyInstance, millrace: Millrace): void {
     }))
     return { items, next_cursor: null }
   })
-  addAction(app, millrace, tasks.cancel, (id, by) => millrace.cancel(id, by))
-  addAction(app, millrace, tasks.retry, (id, by) => millrace.retry(id, by))
-  addAction(app, millrace, tasks.hold, (id, by) => millrace.hold(id, by))
-  addAction(app, millrace, tasks.release, (id, by) => millrace.release(id, by))
-  addAction(app, millrace, tasks.skip, (id, by) => millrace.skip(id, by))
 }
 
 type Action = (typeof routes.tasks)['cancel' | 'retry' | 'hold' | 'release' | 'skip']
@@ -81,9 +100,12 @@ function addAction(
 
 const iso = (at: Date | null) => at?.toISOString() ?? null
 
-function toTask(
-  task: Task,
-): Omit<BodyAnswered<typeof routes.tasks.get>, 'why' | 'culprits' | 'requirements' | 'dependents' | 'attempts'> {
+type Shown = Pick<
+  Task,
+  'id' | 'kind' | 'queue' | 'scope' | 'key' | 'state' | 'priority' | 'createdAt' | 'startedAt' | 'finishedAt'
+>
+
+function toSummary(task: Shown): BodyAnswered<typeof routes.tasks.list>['items'][number] {
   return {
     id: task.id,
     kind: task.kind,
@@ -93,9 +115,17 @@ function toTask(
     state: task.state,
     priority: task.priority,
     created_at: task.createdAt.toISOString(),
-    ready_at: iso(task.readyAt),
     started_at: iso(task.startedAt),
     finished_at: iso(task.finishedAt),
+  }
+}
+
+function toTask(
+  task: Task,
+): Omit<BodyAnswered<typeof routes.tasks.get>, 'why' | 'culprits' | 'requirements' | 'dependents' | 'attempts'> {
+  return {
+    ...toSummary(task),
+    ready_at: iso(task.readyAt),
     not_before: iso(task.notBefore),
     payload: task.payload ?? null,
     output: task.output ?? null,

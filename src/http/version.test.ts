@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { anApp, type TestApp } from '../../test/app.ts'
-import { route } from '../api/route.ts'
+import { route } from '../api/index.ts'
 import { addRoute } from './add-route.ts'
 import { setVersion } from './version.ts'
 

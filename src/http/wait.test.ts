@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { anApp } from '../../test/app.ts'
-import { route } from '../api/route.ts'
+import { route } from '../api/index.ts'
 import { addRoute } from './add-route.ts'
 import { type Hint, waitUntil } from './wait.ts'
 

@@ -139,16 +139,20 @@ export const updateNode = one(
   returning version
 `
 
-/** The node and everything below it. */
-export const readSubtree = many('nodes.read_subtree', { id: int8 }, { id: int8, task: int8, state: text })`
+/**
+ * The node and everything below it; without a state where a retention rule has deleted the task. `offset 0` keeps the
+ * planner from joining the other way round: over the whole table, for every level.
+ */
+export const readSubtree = many('nodes.read_subtree', { id: int8 }, { id: int8, task: int8, state: nullable(text) })`
   with recursive subtree (id) as (
     select node.id from millrace.node where node.id = ${'id'}
     union all
-    select node.id from subtree join millrace.node on node.parent = subtree.id
+    select child.id
+    from subtree cross join lateral (select node.id from millrace.node where node.parent = subtree.id offset 0) child
   )
-  select now.id, now.task, now.state
-  from subtree join millrace.node_now now on now.id = subtree.id
-  order by now.id
+  select node.id, node.task, now.state
+  from subtree join millrace.node on node.id = subtree.id left join millrace.node_now now on now.id = subtree.id
+  order by node.id
 `
 
 export const deleteNodes = run('nodes.delete', { ids: array(int8) })`
@@ -161,7 +165,7 @@ export const findBelow = many('nodes.find_below', { ids: array(int8), above: int
     select asked.id, asked.id from unnest(${'ids'}::bigint[]) asked(id)
     union
     select walk.id, node.parent
-    from walk join millrace.node on node.id = walk.at
+    from walk cross join lateral (select node.parent from millrace.node where node.id = walk.at offset 0) node
     where node.parent is not null and walk.at <> ${'above'}
   )
   select distinct walk.id from walk where walk.at = ${'above'}

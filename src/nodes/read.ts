@@ -2,7 +2,7 @@ import type { Db } from '../db/index.ts'
 import { type OutputView, readOutput } from '../storage/index.ts'
 import { readData } from './data.sql.ts'
 import { isEnded, type Metadata, type NodeId, toMetadata } from './node.ts'
-import { hasOutput, resultsOf, streams } from './results.ts'
+import { attemptOf, hasOutput, resultsOf, streams } from './results.ts'
 import { findNode, type NodeRow, versionOf } from './tree.ts'
 
 export type ReadNode = {
@@ -50,7 +50,7 @@ async function readSmall(db: Db, row: NodeRow, stream: OutputView): Promise<stri
   if (!isEnded(toMetadata(row).state)) return undefined
   const { bytes, isEnd } = await readOutput(db, {
     task: row.task,
-    attempt: row.begun_epoch as number,
+    attempt: attemptOf(row),
     stream,
     limit: MOST_BYTES,
   })

@@ -17,6 +17,15 @@ export const streams = { stdout: 'stdout', stderr: 'stderr', mixedout: 'mixed' }
 export type StreamKey = keyof typeof streams
 export const isStreamKey = (key: string): key is StreamKey => Object.hasOwn(streams, key)
 
+/** What a failure keeps: also whose output is the node's, when it is that of an earlier attempt. */
+export type Failure = Results & { readonly attempt?: number }
+
+/** The attempt whose output is the node's. */
+export function attemptOf(row: NodeRow): number {
+  const { attempt } = ((row.error as { data?: Failure } | null)?.data ?? {}) as Failure
+  return attempt ?? (row.begun_epoch as number)
+}
+
 /** Whether the node has, or may get, an output. */
 export function hasOutput(row: NodeRow): boolean {
   return row.begun_epoch !== null && row.state !== 'incipient' && (row.type as NodeType) !== 'sleep'
@@ -33,8 +42,10 @@ export function resultsOf(row: NodeRow, { state, runIf, parent }: Metadata): Res
       return { result }
     }
     case 'failed': {
-      const { data, message } = (row.error ?? {}) as { data?: Results; message?: string }
-      return data ?? { result: null, error: message ?? row.cause ?? 'the reason is not known' }
+      const { data, message } = (row.error ?? {}) as { data?: Failure; message?: string }
+      if (data === undefined) return { result: null, error: message ?? row.cause ?? 'the reason is not known' }
+      const { attempt: _, ...results } = data
+      return results
     }
     case 'killed':
       return { result: null, error: row.cause ?? 'killed' }

@@ -58,8 +58,9 @@ export async function runCommand(
     attempt.signal.throwIfAborted()
     const command = toCommand(at, { attempt, work, cwd, token, timeoutSeconds })
     const io = { sink: output.write }
-    const running = (await adopt(at, attempt, work, io)) ?? (await runner.start(command, io))
-    const ending = await awaitEnd(running, attempt.signal, at.graceMs)
+    const adopted = await adopt(at, attempt, work, { ...io, timeoutSeconds })
+    const running = adopted ?? (await runner.start(command, io))
+    const ending = await awaitEnd(running, attempt.signal, { graceMs: at.graceMs, outlives: spec.image !== undefined })
     await output.close()
     attempt.signal.throwIfAborted()
     return ending
@@ -68,33 +69,52 @@ export async function runCommand(
   }
 }
 
-/** A command in a container goes on without its server. Its output is handed over again from the beginning. */
-async function adopt(
-  at: Workshop,
-  attempt: Attempt,
-  work: Begun,
-  io: { sink: OutputWriter['write'] },
-): Promise<Running | undefined> {
-  const { spec, lost } = work
-  if (spec.image === undefined || lost === undefined) return undefined
-  const found = await at.containerRunner?.adopt(markerOf(at.markerPrefix, attempt.task, lost.epoch), io)
-  if (found === undefined) refuseLost(work)
-  return found
+type AdoptIo = { readonly sink: OutputWriter['write']; readonly timeoutSeconds: number | undefined }
+
+const MOST_ADOPTIONS = 20
+
+/**
+ * A command in a container goes on without its server; its output is handed over again from the beginning. It carries the
+ * marker of the attempt that started it, which is an earlier one when it was adopted before.
+ */
+async function adopt(at: Workshop, { task }: Attempt, work: Begun, io: AdoptIo): Promise<Running | undefined> {
+  const { spec, lost, seconds } = work
+  if (spec.image === undefined || lost === undefined || at.containerRunner === undefined) return undefined
+  const timeoutMs = toTimeoutMs(io.timeoutSeconds === undefined ? undefined : io.timeoutSeconds - seconds)
+  for (let epoch = lost.epoch; epoch > Math.max(0, lost.epoch - MOST_ADOPTIONS); epoch -= 1) {
+    const marker = markerOf(at.markerPrefix, task, epoch)
+    const found = await at.containerRunner.adopt(marker, { sink: io.sink, ...timeoutMs })
+    if (found !== undefined) return found
+  }
+  refuseLost(work)
+  return undefined
 }
 
-async function awaitEnd(running: Running, signal: AbortSignal, graceMs: number): Promise<Ending> {
-  const stop = () => {
-    // Whoever has the task by then must not find it running.
-    const isLost = signal.reason instanceof WorkStopped && signal.reason.code === 'lease_lost'
-    void running.stop({ graceMs: isLost ? 0 : graceMs })
-  }
-  signal.addEventListener('abort', stop, { once: true })
-  if (signal.aborted) stop()
-  try {
-    return await running.ended
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
+type EndOptions = {
+  readonly graceMs: number
+  /** It goes on when the server stops, and is taken up by the next. */
+  readonly outlives: boolean
+}
+
+/** Throws the signal's reason when the command is left to the next server. */
+function awaitEnd(running: Running, signal: AbortSignal, { graceMs, outlives }: EndOptions): Promise<Ending> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      const code = signal.reason instanceof WorkStopped ? signal.reason.code : undefined
+      if (code === 'stopping' && outlives) reject(signal.reason as Error)
+      // When the lease is lost, whoever has the task by then must not find it running.
+      else void running.stop({ graceMs: code === 'lease_lost' ? 0 : graceMs })
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    running.ended.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
+function toTimeoutMs(seconds: number | undefined): { timeoutMs?: number } {
+  if (seconds === undefined) return {}
+  const timeoutMs = Math.max(1, Math.ceil(seconds * 1000))
+  return timeoutMs > LONGEST_MS ? {} : { timeoutMs }
 }
 
 /** The writer is made when something is written: most commands say nothing, and then nothing is stored. */
@@ -122,7 +142,6 @@ type Facts = {
 function toCommand(at: Workshop, { attempt, work, cwd, token, timeoutSeconds }: Facts): CommandSpec {
   const { spec, type } = work
   const own = { MILLRACE_URL: at.url(), MILLRACE_NODE: work.node, MILLRACE_TOKEN: token }
-  const timeoutMs = timeoutSeconds === undefined ? undefined : Math.max(1, Math.ceil(timeoutSeconds * 1000))
   const command = spec.command ?? ''
   return {
     ...(type === 'shell command' ? { script: command } : { argv: [command, ...(spec.args ?? [])] as const }),
@@ -132,7 +151,7 @@ function toCommand(at: Workshop, { attempt, work, cwd, token, timeoutSeconds }: 
     graceMs: at.graceMs,
     ...(cwd === undefined || spec.image !== undefined ? {} : { cwd }),
     ...(spec.umask === undefined ? {} : { umask: spec.umask }),
-    ...(timeoutMs === undefined || timeoutMs > LONGEST_MS ? {} : { timeoutMs }),
+    ...toTimeoutMs(timeoutSeconds),
     ...(spec.limits === undefined ? {} : { limits: toLimits(spec.limits) }),
     ...(spec.image === undefined ? {} : { container: toContainer(spec, spec.image) }),
   }

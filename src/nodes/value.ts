@@ -5,7 +5,7 @@ import { readKeys, readValue as readStored } from './data.sql.ts'
 import { KeyNotFound, PidGone } from './errors.ts'
 import { isEnded, type NodeId, toMetadata } from './node.ts'
 import { placeOf } from './read.ts'
-import { hasOutput, isStreamKey, resultsOf, type StreamKey, streams } from './results.ts'
+import { attemptOf, hasOutput, isStreamKey, resultsOf, type StreamKey, streams } from './results.ts'
 import { isResultKey } from './spec.ts'
 import { findNode, type NodeRow, versionOf } from './tree.ts'
 
@@ -62,12 +62,13 @@ function pieceOf(value: unknown, pid: string, options: PieceOptions): Piece {
 /** Output may still grow while the node runs: then there is always a next piece, if an empty one. */
 async function readStream(db: Db, row: NodeRow, key: StreamKey, options: PieceOptions): Promise<Piece> {
   if (!hasOutput(row)) throw new KeyNotFound(row.id, key)
-  const pid = `o${row.begun_epoch}`
+  const attempt = attemptOf(row)
+  const pid = `o${attempt}`
   requirePid(pid, options)
   const { start = 0, limit } = options
   const { bytes, isEnd } = await readOutput(db, {
     task: row.task,
-    attempt: row.begun_epoch as number,
+    attempt,
     stream: streams[key],
     start,
     limit,

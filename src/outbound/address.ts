@@ -35,7 +35,7 @@ export function toAddress(text: string): Address | undefined {
   const [head = '', tail] = whole.split('::')
   const before = words(head)
   const after = words(tail ?? '')
-  const between = new Array<number>(8 - before.length - after.length).fill(0)
+  const between = Array.from({ length: 8 - before.length - after.length }, () => 0)
   return { family: 6, number: fromParts([...before, ...between, ...after], 16n) }
 }
 

@@ -2,6 +2,7 @@
 // connection goes to one of those very addresses: a name that resolves to something else a moment later gains nothing.
 import { lookup as systemLookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
 import { type Block, isWithin, specialtyOf, toAddress, toBlock, toDestination } from './address.ts'
 import { AddressRefused, UrlRefused } from './errors.ts'
 
@@ -46,13 +47,12 @@ export function createGuard(allow: readonly string[], resolve: Resolve = resolve
       return url
     },
     lookup(host, options, callback) {
-      judge(host).then(
-        (found) => {
-          if (options.all === true) callback(null, [...found])
-          else callback(null, found[0]?.address ?? '', found[0]?.family ?? 4)
-        },
-        (error: Error) => callback(error, ''),
-      )
+      const answer = callbackify(judge)
+      answer(host, (error, found) => {
+        if (error !== null) callback(error, '')
+        else if (options.all === true) callback(null, found)
+        else callback(null, found[0]?.address ?? '', found[0]?.family ?? 4)
+      })
     },
   }
 }

@@ -1,4 +1,3 @@
-export { AddressRefused, NoAnswer, UrlRefused } from './errors.ts'
 export {
   createOutbound,
   type Outbound,

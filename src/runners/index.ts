@@ -1,3 +1,4 @@
+export { type ContainerRunnerOptions, createContainerRunner, EngineMissing } from './container.ts'
 export { createProcessRunner, type ProcessRunnerOptions } from './process.ts'
 export {
   type AdoptingRunner,

@@ -172,12 +172,13 @@ sub make_groups {
     return $folder;
 }
 
-# Ends and removes what servers that are dead have left in their groups.
+# Ends and removes what servers that are dead have left in their groups. Of one in another namespace nothing is known.
 sub clear_dead_groups {
-    for my $folder (map { glob "$_/millrace-*" } grep { defined } own_group(), own_group('memory'), own_group('pids')) {
-        my ($pid, $start) = $folder =~ m{/millrace-(\d+)\.(\d+)\.[\d.]+$} or next;
+    my ($own) = (readlink '/proc/self/ns/pid' // '') =~ /(\d+)/ or return;
+    for my $folder (map { folders_in($_) } grep { defined } own_group(), own_group('memory'), own_group('pids')) {
+        my ($pid, $start) = $folder =~ m{/millrace-$own\.(\d+)\.(\d+)\.[\d.]+$} or next;
         next if started_at($pid) eq $start;
-        for my $group (glob("$folder/*/"), $folder) {
+        for my $group (folders_in($folder), $folder) {
             kill_group($group);
             for (1 .. 50) {
                 last if rmdir $group or !$!{EBUSY};
@@ -185,6 +186,12 @@ sub clear_dead_groups {
             }
         }
     }
+}
+
+sub folders_in {
+    my ($folder) = @_;
+    opendir my $entries, $folder or return;
+    return grep { -d } map { "$folder/$_" } grep { !/^\.\.?$/ } readdir $entries;
 }
 
 # In the clock of /proc; empty when the process does not live.
@@ -197,7 +204,9 @@ sub started_at {
 # Makes the groups of one command; what cannot be had is left out.
 sub make_own_groups {
     my ($groups, $name, $id, $limits) = @_;
-    my $own = defined $groups && mkdir("$groups/$id") ? "$groups/$id" : undef;
+    my $own = defined $groups ? "$groups/$id" : undef;
+    # A spawner that went has taken the folder with it when that was empty.
+    $own = undef unless defined $own && (mkdir $own or mkdir $groups and mkdir $own);
     my @made = defined $own ? $own : ();
     for my $controller (sort grep { $limits->{$_} ne '' } keys %$limits) {
         my ($file, $old_file) = @{ $limit_files{$controller} };

@@ -1,9 +1,16 @@
 import { Delivery } from './delivery.ts'
-import type { Ending, Sink } from './runner.ts'
+import type { Ending, Running, Sink } from './runner.ts'
 
 const LONGEST_MS = 2 ** 31 - 1 // of a timer; longer ones would fire at once
 
 export const toLost = (error: Error): Ending => ({ type: 'lost', reason: error.message })
+
+/** A command that did not even come to be started. */
+export const neverRan = (marker: string, reason: string): Running => ({
+  marker,
+  ended: Promise.resolve({ type: 'spawn_failed', reason }),
+  stop: async () => {},
+})
 
 export type Asked = Extract<Ending, { type: 'timed_out' | 'stopped' }>
 
@@ -17,6 +24,7 @@ export class Life {
   readonly #timers = new Set<NodeJS.Timeout>()
   #sinkError: { readonly error: unknown } | undefined
   #isGone = false
+  #isOver = false
   #tell!: {
     readonly gone: () => void
     readonly ended: (ending: Ending) => void
@@ -56,12 +64,18 @@ export class Life {
     this.#timers.add(timer)
   }
 
-  /** Nothing of the command runs any more. Whoever waits for its ending waits for the rest of its output, too. */
-  finish(ending: Ending): void {
-    if (this.#isGone) return
+  /** Nothing of the command runs any more. */
+  vanish(): void {
     this.#isGone = true
     for (const timer of this.#timers) clearTimeout(timer)
     this.#tell.gone()
+  }
+
+  /** Nothing runs, and its output is on its way: whoever waits for the ending waits for the sink to take that, too. */
+  finish(ending: Ending): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.vanish()
     void this.delivery.empty().then(() => {
       if (this.#sinkError === undefined) this.#tell.ended(ending)
       else this.#tell.failed(this.#sinkError.error)

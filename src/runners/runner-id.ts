@@ -1,18 +1,28 @@
-// A runner is known by its server's process: its number, and the time it began, because numbers are given again.
-import { readFileSync } from 'node:fs'
+// A runner is known by its server's process: its number, the time it began, because numbers are given again, and the
+// namespace in which the number holds, because a server in a container has numbers of its own.
+import { readFileSync, readlinkSync } from 'node:fs'
 
 let count = 0
 
-/** An id of this process and no other, now or later on this host: `pid.start.count`. */
+/** An id of this process and no other, now or later on this host: `namespace.pid.start.count`. */
 export function newRunnerId(): string {
   count += 1
-  return `${process.pid}.${readStat(process.pid)?.start ?? 0}.${count}`
+  return `${ownNamespace()}.${process.pid}.${readStat(process.pid)?.start ?? 0}.${count}`
 }
 
-/** Whether the server whose runner this is still lives. */
+/** Whether the server whose runner this is still lives. Of one in another namespace that cannot be said: it counts. */
 export function isRunnerAlive(runnerId: string): boolean {
-  const [pid = '', start = ''] = runnerId.split('.')
+  const [namespace = '', pid = '', start = ''] = runnerId.split('.')
+  if (namespace !== ownNamespace()) return true
   return start === '0' ? isThere(Number(pid)) : readStat(Number(pid))?.start === start
+}
+
+function ownNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
+  } catch {
+    return '0'
+  }
 }
 
 /** Without /proc: the number alone has to do. */

@@ -114,6 +114,8 @@ export type AdoptingRunner = Runner & {
    * the beginning**. Undefined when there is none.
    */
   adopt(marker: string, io: RunnerIo & { readonly timeoutMs?: number }): Promise<Running | undefined>
+  /** Lets go of everything, which runs on and may be adopted; here it ends as `lost`. Instead of `close`. */
+  detach(): Promise<void>
 }
 
 /** The command's marker: the prefix tells one installation's commands from another's on the same host. */

@@ -150,7 +150,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
 
 function removeFolders(): void {
   for (const name of readdirSync(tmpdir())) {
-    const runnerId = /^millrace-(\d+\.\d+\.\d+)-\w{6}$/.exec(name)?.[1]
+    const runnerId = /^millrace-(\d+\.\d+\.\d+\.\d+)-\w{6}$/.exec(name)?.[1]
     if (runnerId !== undefined && !isRunnerAlive(runnerId))
       rmSync(join(tmpdir(), name), { recursive: true, force: true })
   }

@@ -1,3 +1,2 @@
-export { DeliveryNotFound, WebhookChanged, WebhookDisabled, WebhookNotFound } from './errors.ts'
 export type { Attempt, Delivery, Webhook } from './webhook.ts'
 export { Webhooks, type WebhooksOptions } from './webhooks.ts'

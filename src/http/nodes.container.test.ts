@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { IMAGE, useContainers } from '../../test/containers.ts'
+import { below, command, type Item, shell, speaking, useNodes } from '../../test/nodes.ts'
+import { waitFor } from '../../test/processes.ts'
+import { aServer } from '../../test/server.ts'
+
+const containers = useContainers()
+const nodes = useNodes({ grace_seconds: 1 })
+
+const inside = (item: Item, data: Record<string, unknown> = {}) =>
+  below('root', item, { data: { image: IMAGE, ...data } })
+const script = (text: string) => inside(command('sh', '-c', text))
+const count = () => containers.podman('ps', '--quiet').split('\n').filter(Boolean).length
+
+describe('nodes in containers', () => {
+  test('a command runs in its image, with its environment and its mounts', async () => {
+    const [node] = await nodes.run(
+      inside(command('sh', '-c', 'echo $GREETING $MILLRACE_NODE; cat /inside/hostname; pwd; exit 4'), {
+        env: { GREETING: 'hello' },
+        mounts: ['/etc:/inside:ro'],
+        cwd: '/bin',
+      }),
+    )
+    expect(node.metadata.state, node.data.error).toBe('failed')
+    expect(node.data.result).toBe(4)
+    expect(node.data.stdout).toMatch(new RegExp(`^hello ${node.metadata.id}\n[^\n]*\n?/bin\n$`))
+  }, 60_000)
+
+  test('a killed node leaves no container', async () => {
+    const [id] = (await nodes.add(script('echo up; sleep 300'))) as [string]
+    await waitFor(async () =>
+      (await nodes.ask('GET', `/v1/nodes/${id}/data/stdout`)).json.data === 'up\n' ? true : undefined,
+    )
+    expect(count()).toBe(1)
+    await nodes.ask('PUT', `/v1/scheduler/kill?id=${id}`)
+    expect(await nodes.ended(id)).toEqual(['killed'])
+    expect(count()).toBe(0)
+  }, 60_000)
+
+  test('an image that is not there is a failure that says so', async () => {
+    const [node] = await nodes.run(below('root', command('true'), { data: { image: 'localhost/nothing:1' } }))
+    expect(node.metadata.state).toBe('failed')
+    expect(node.data.error).toMatch(/^could not be started: /)
+    const [broken] = await nodes.run(below('root', command('true'), { data: { image: '--privileged' } }))
+    expect(broken.metadata.state).toBe('failed')
+  }, 60_000)
+
+  test('a container goes on while its server is away, and the next one takes it up with all of its output', async () => {
+    const go = `/tmp/millrace-container-${process.pid}`
+    await using first = await aServer({ concurrency: 2, drain_seconds: 0 })
+    const before = speaking(() => first)
+    const wait = 'echo one; while [ ! -e /inside/go ]; do sleep 0.1; done; echo two'
+    const [folder] = await before.run(shell(`mkdir -p ${go}`))
+    expect(folder.metadata.state).toBe('finished')
+    const [id, child] = (await before.add(
+      inside(command('sh', '-c', wait), { mounts: [`${go}:/inside`] }),
+      below('#0', command('true')),
+    )) as [string, string]
+    await waitFor(async () => ((await before.value(id, 'stdout').catch(() => '')) === 'one\n' ? true : undefined))
+    await first.stop()
+    expect(count()).toBe(1)
+
+    await using second = await aServer({ on: first.database })
+    const after = speaking(() => second)
+    expect((await after.get(id)).metadata.state).toBe('running')
+    await after.run(shell(`touch ${go}/go`))
+    expect(await after.ended(id, child)).toEqual(['finished', 'finished'])
+    expect((await after.get(id)).data).toMatchObject({ result: 0, stdout: 'one\ntwo\n' })
+    await after.run(shell(`rm -r ${go}`))
+    expect(existsSync(go)).toBe(false)
+  }, 90_000)
+
+  test('a container that is gone when the next server looks for it is lost', async () => {
+    await using first = await aServer({ concurrency: 2, drain_seconds: 0 })
+    const before = speaking(() => first)
+    const [id] = (await before.add(script('echo one; sleep 300'))) as [string]
+    await waitFor(async () => ((await before.value(id, 'stdout').catch(() => '')) === 'one\n' ? true : undefined))
+    await first.stop()
+    containers.podman('rm', '--all', '--force', '--time', '0')
+    await using second = await aServer({ on: first.database })
+    const after = speaking(() => second)
+    expect(await after.ended(id)).toEqual(['failed'])
+    expect((await after.get(id)).data).toMatchObject({
+      error: 'lost: its server was stopped while it ran',
+      stdout: 'one\n',
+    })
+  }, 90_000)
+})
