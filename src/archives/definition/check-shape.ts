@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { TextProblem } from './checked-text.ts'
 import { type Finding, finding } from './finding.ts'
 import { nearest } from './nearest.ts'
-import { mapping, task, taskList } from './schema.ts'
+import { mapping, taskList } from './schema.ts'
 import type { Path, Tree } from './tree.ts'
 
 type Issue = z.core.$ZodIssue
@@ -66,16 +66,23 @@ function toFindings(issue: Issue, context: Context): Finding[] {
       return [toTextFinding(issue.params?.['problem'] as TextProblem, path, tree)]
     case 'invalid_key':
       return issue.issues.flatMap((inner) => {
-        const { code, message } = (inner as { params?: { problem?: TextProblem } }).params?.problem as TextProblem
-        return [finding(code, tree.placeOfKey(path), message)]
+        const { params } = inner as z.core.$ZodIssueCustom
+        const problem = params?.['problem'] as TextProblem | undefined
+        return problem ? [finding(problem.code, tree.placeOfKey(path), problem.message)] : []
       })
     case 'invalid_value':
       return [toWrongValue(issue.values, path, tree)]
     case 'too_small':
     case 'too_big':
       return [finding('out-of-range', tree.placeOf(path), `${issue.message}, not ${describe(valueAt(tree, path))}`)]
-    default:
+    case 'invalid_type':
+    case 'invalid_union':
+    case 'invalid_element':
+    case 'invalid_format':
+    case 'not_multiple_of':
       return [toWrongType(issue.message, path, tree)]
+    default:
+      return issue satisfies never
   }
 }
 
@@ -120,12 +127,13 @@ function suggestType(expected: string, value: unknown): string | undefined {
     return /^(no|off|n)$/i.test(value) ? 'write false' : undefined
   }
   if (typeof value === 'number' && expected.startsWith('a duration')) return `write ${value}s or ${value}m`
-  if (typeof value === 'string' && expected === 'a whole number' && /^\d+$/.test(value)) return `write ${value} without quotes`
+  if (typeof value === 'string' && expected === 'a whole number' && /^\d+$/.test(value))
+    return `write ${value} without quotes`
   const isScalar = typeof value === 'number' || typeof value === 'boolean'
   return isScalar && !/mapping|list|number|nothing/.test(expected) ? `put it in quotes: "${value}"` : undefined
 }
 
-export function valueAt(tree: Tree, path: Path): unknown {
+function valueAt(tree: Tree, path: Path): unknown {
   let value = tree.value
   for (const step of path) value = (value as Readonly<Record<string | number, unknown>> | null)?.[step]
   return value
@@ -136,7 +144,7 @@ function describe(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
   if (typeof value === 'string') return `the text "${value.length > 40 ? `${value.slice(0, 40)}…` : value}"`
-  return typeof value === 'number' ? `the number ${value}` : String(value)
+  return `${typeof value === 'number' ? 'the number ' : ''}${JSON.stringify(value)}`
 }
 
 /** The keys that the schema knows for the mapping at this path. */
@@ -159,6 +167,8 @@ function keysAt(schema: z.ZodType, path: Path): string[] {
       return inner ? keysAt(inner, rest) : []
     }
     default:
+      // Whatever else there is has no keys.
+      def satisfies never
       return []
   }
 }
@@ -169,6 +179,3 @@ type Definition =
   | { type: 'array'; element: z.ZodType }
   | { type: 'record'; valueType: z.ZodType }
   | { type: 'object'; shape: Record<string, z.ZodType> }
-  | { type: 'string' }
-
-export const TASK_KEYS: readonly string[] = Object.keys(task.shape)

@@ -46,7 +46,11 @@ export const reference = text('a task', (value) => {
   if (parseReference(value, 'x') !== undefined) return undefined
   const message = `"${value}" is neither the name of a task nor PREV nor PREV:name`
   const meant = suggestName(value.replace(/^PREV\s*[:.@/-]?\s*/i, ''))
-  return { code: 'bad-reference', message, suggestion: meant && `write ${/^PREV\b/i.test(value) ? 'PREV:' : ''}${meant}` }
+  return {
+    code: 'bad-reference',
+    message,
+    suggestion: meant && `write ${/^PREV\b/i.test(value) ? 'PREV:' : ''}${meant}`,
+  }
 })
 
 export const pathGlob = text('a pattern such as "chapters/**"', (value) => {
@@ -90,7 +94,8 @@ export const script = text('the text of a script', (value) =>
 
 export const commandLine = text('a command', (value) => {
   const { words, openQuote } = splitCommand(value)
-  if (openQuote !== undefined) return { code: 'bad-command', message: 'the quote is not closed', at: openQuote, length: 1 }
+  if (openQuote !== undefined)
+    return { code: 'bad-command', message: 'the quote is not closed', at: openQuote, length: 1 }
   return words.length > 0 && words[0] !== '' ? undefined : { code: 'bad-command', message: 'the command is empty' }
 })
 

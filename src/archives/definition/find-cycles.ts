@@ -23,36 +23,30 @@ function findGroups(nodes: readonly string[], next: Next): Map<string, ReadonlyS
   const order = new Map<string, number>()
   const low = new Map<string, number>()
   const path: string[] = []
-  const onPath = new Set<string>()
   const groups = new Map<string, ReadonlySet<string>>()
   const enter = (node: string): Frame => {
+    low.set(node, order.size)
     order.set(node, order.size)
-    low.set(node, order.size - 1)
     path.push(node)
-    onPath.add(node)
     return { node, to: next(node), at: 0 }
   }
-  const lower = (node: string, value: number | undefined) =>
-    low.set(node, Math.min(low.get(node) ?? 0, value ?? Number.POSITIVE_INFINITY))
+  const lower = (node: string, value: number | undefined) => low.set(node, Math.min(low.get(node) ?? 0, value ?? 0))
+  const leave = (node: string, above: Frame | undefined) => {
+    if (above) lower(above.node, low.get(node))
+    if (low.get(node) !== order.get(node)) return
+    const group = new Set(path.splice(path.lastIndexOf(node)))
+    for (const member of group) groups.set(member, group)
+  }
   for (const start of nodes) {
-    if (order.has(start)) continue
-    const stack = [enter(start)]
+    const stack = order.has(start) ? [] : [enter(start)]
     for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
       const to = frame.to[frame.at]
       frame.at += 1
       if (to === undefined) {
         stack.pop()
-        const above = stack.at(-1)
-        if (above) lower(above.node, low.get(frame.node))
-        if (low.get(frame.node) === order.get(frame.node)) {
-          const group = new Set(path.splice(path.indexOf(frame.node)))
-          for (const member of group) {
-            onPath.delete(member)
-            groups.set(member, group)
-          }
-        }
+        leave(frame.node, stack.at(-1))
       } else if (!order.has(to)) stack.push(enter(to))
-      else if (onPath.has(to)) lower(frame.node, order.get(to))
+      else if (!groups.has(to)) lower(frame.node, order.get(to))
     }
   }
   return groups

@@ -3,7 +3,12 @@
 
 /** A pattern that was read. Paths have no leading slash; a folder's path ends with one. */
 export type Glob = { readonly alternatives: readonly (readonly Segment[])[] }
-export type GlobProblem = { readonly at: number; readonly length: number; readonly message: string; readonly suggestion?: string }
+export type GlobProblem = {
+  readonly at: number
+  readonly length: number
+  readonly message: string
+  readonly suggestion?: string
+}
 
 export type Segment = typeof ANY_DEPTH | readonly Atom[]
 export type Atom =
@@ -66,7 +71,12 @@ function findPathProblem(text: string): GlobProblem | undefined {
     return { at: 0, length: leading.length, message, ...(rest !== '' && { suggestion: `write "${rest}"` }) }
   }
   const dots = /(^|\/)(\.\.?)(?=\/|$)/.exec(text)
-  if (dots) return { at: dots.index + (dots[1] ?? '').length, length: (dots[2] ?? '').length, message: 'a pattern cannot hold . or .. as a folder' }
+  if (dots)
+    return {
+      at: dots.index + (dots[1] ?? '').length,
+      length: (dots[2] ?? '').length,
+      message: 'a pattern cannot hold . or .. as a folder',
+    }
   const empty = text.indexOf('//')
   return empty < 0 ? undefined : { at: empty, length: 2, message: 'a pattern cannot hold an empty folder name' }
 }
@@ -116,7 +126,7 @@ function findBrace(text: string): Brace | 'unclosed' | undefined {
 }
 
 function parseSegment(part: string, text: string): Atom[] | GlobProblem {
-  const letters = [...part]
+  const letters = Array.from(part)
   const atoms: Atom[] = []
   for (let at = 0; at < letters.length; at += 1) {
     const [letter, next] = [letters[at] as string, letters[at + 1]]

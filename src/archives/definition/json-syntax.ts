@@ -67,7 +67,9 @@ function endOfString(text: string, start: number): number | SyntaxProblem | unde
     if (letter < ' ') return { at, message: 'a line break or tab in a string must be written as \\n or \\t' }
     if (letter !== '\\') continue
     const isHex = text[at + 1] === 'u'
-    const isEscape = isHex ? /^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6)) : /^["\\/bfnrt]$/.test(text[at + 1] ?? '')
+    const isEscape = isHex
+      ? /^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))
+      : /^["\\/bfnrt]$/.test(text[at + 1] ?? '')
     if (!isEscape) return { at, message: 'JSON has no such escape' }
     at += isHex ? 5 : 1
   }

@@ -44,14 +44,18 @@ function lintCycles({ tasks, links }: Graph): Finding[] {
   const following = new Map([...links].map(([name, list]) => [name, list.map(({ to }) => to)]))
   const cycles = findCycles([...tasks.keys(), COMMIT], (name) => following.get(name) ?? [])
   return cycles.flatMap((cycle) => {
-    const steps = cycle.flatMap((from, i) => links.get(from)?.find(({ to }) => to === cycle[(i + 1) % cycle.length]) ?? [])
+    const steps = cycle.flatMap(
+      (from, i) => links.get(from)?.find(({ to }) => to === cycle[(i + 1) % cycle.length]) ?? [],
+    )
     const places = steps.flatMap(({ entry, task }) =>
       entry ? [{ ...task.file.tree.placeOf(entry.path), message: `${task.name} waits for ${entry.name}` }] : [],
     )
     const [first, ...related] = places
     if (first === undefined) return []
     const isAlone = cycle.length === 1
-    const message = isAlone ? 'the task waits for itself' : `these tasks wait for each other: ${[...cycle, cycle[0]].join(' -> ')}`
+    const message = isAlone
+      ? 'the task waits for itself'
+      : `these tasks wait for each other: ${[...cycle, cycle[0]].join(' -> ')}`
     return [finding('cycle', first, message, { suggestion: suggestWayOut(cycle), related })]
   })
 }
@@ -88,7 +92,7 @@ const isOwn = (task: OutlineTask, entry: Entry) => !entry.isPrevious && entry.na
 
 /** All that a task waits for, through others too: tasks of its revision, and names of earlier ones. */
 type Closure = { readonly here: ReadonlySet<string>; readonly earlier: ReadonlySet<string> }
-type Closures = { of(name: string): Closure; readonly tasks: Graph['tasks'] }
+type Closures = { readonly of: (name: string) => Closure; readonly tasks: Graph['tasks'] }
 
 /** Closures are computed when they are asked for: few tasks cancel anything. */
 function toClosures({ links, earlier, tasks }: Graph): Closures {

@@ -14,7 +14,8 @@ export function lintReferences(files: readonly OutlineFile[], isComplete: boolea
   const names = new Set(files.flatMap((file) => file.tasks.flatMap(({ name }) => name ?? [])))
   let suggestions = 0
   // Each suggestion compares with all names; after this many, nobody reads them.
-  const suggest = (name: string, known: Iterable<string>) => (++suggestions > MOST_SUGGESTIONS ? undefined : nearest(name, known))
+  const suggest = (name: string, known: Iterable<string>) =>
+    ++suggestions > MOST_SUGGESTIONS ? undefined : nearest(name, known)
   const unknown = (tree: Tree, key: 'depends' | 'cancels', list: readonly Entry[]) =>
     isComplete ? list.flatMap((entry) => findUnknown(tree, { key, entry }, names, suggest)) : []
   return files.flatMap((file) => {
@@ -58,7 +59,9 @@ function findTwice(tree: Tree, entries: readonly Entry[]): Finding[] {
       return []
     }
     const related = [{ ...tree.placeOf(first.path), message: 'the first one' }]
-    return [finding('duplicate-entry', tree.placeOf(entry.path), `${entry.text} stands in this list already`, { related })]
+    return [
+      finding('duplicate-entry', tree.placeOf(entry.path), `${entry.text} stands in this list already`, { related }),
+    ]
   })
 }
 
@@ -74,7 +77,12 @@ function findNeverMet({ file, depends }: OutlineTask): Finding[] {
     if (other === undefined) return []
     const related = [{ ...tree.placeOf(other.path), message: 'waits for its success' }]
     const message = `${entry.text} cannot both succeed and fail, so that the task would never run`
-    return [finding('never-met', tree.placeOf(entry.path), message, { suggestion: 'wait for its end: when: finished', related })]
+    return [
+      finding('never-met', tree.placeOf(entry.path), message, {
+        suggestion: 'wait for its end: when: finished',
+        related,
+      }),
+    ]
   })
 }
 

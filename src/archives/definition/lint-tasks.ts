@@ -32,10 +32,18 @@ function lintRun({ file, path, value }: OutlineTask): Finding[] {
   return [...conflicts, ...lintShell({ tree, path, value })]
 }
 
-function lintShell({ tree, path, value }: Pick<OutlineTask, 'path' | 'value'> & Pick<OutlineTask['file'], 'tree'>): Finding[] {
+function lintShell({
+  tree,
+  path,
+  value,
+}: Pick<OutlineTask, 'path' | 'value'> & Pick<OutlineTask['file'], 'tree'>): Finding[] {
   if (!('shell' in value) || 'script' in value) return []
   const message = 'a shell runs a script, and there is none'
-  return [finding('shell-without-script', tree.placeOfKey([...path, 'shell']), message, { suggestion: 'write script instead of command, or leave shell out' })]
+  return [
+    finding('shell-without-script', tree.placeOfKey([...path, 'shell']), message, {
+      suggestion: 'write script instead of command, or leave shell out',
+    }),
+  ]
 }
 
 function lintUses({ file, path, value }: OutlineTask): Finding[] {
@@ -83,9 +91,19 @@ function lintLists({ file, path, value }: OutlineTask): Finding[] {
         return []
       }
       const related = [{ ...file.tree.placeOf([...path, key, first]), message: 'the first one' }]
-      return [finding('duplicate-entry', file.tree.placeOf([...path, key, i]), `${item} stands in this list already`, { related })]
+      return [
+        finding(
+          'duplicate-entry',
+          file.tree.placeOf([...path, key, i]),
+          `${String(item)} stands in this list already`,
+          {
+            related,
+          },
+        ),
+      ]
     })
   })
 }
 
-const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : value === undefined ? [] : [value])
+const toList = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : value === undefined ? [] : [value]

@@ -58,7 +58,8 @@ function findTooLarge({ path, bytes }: FileBytes, position: number, total: numbe
   const size = (count: number) => `${count.toLocaleString('en')} bytes`
   if (bytes.length > MOST_BYTES_OF_A_FILE)
     return tooLarge(`the file has ${size(bytes.length)}; at most ${size(MOST_BYTES_OF_A_FILE)} are read`)
-  if (total > MOST_BYTES) return tooLarge(`with this file there are ${size(total)}; at most ${size(MOST_BYTES)} are read`)
+  if (total > MOST_BYTES)
+    return tooLarge(`with this file there are ${size(total)}; at most ${size(MOST_BYTES)} are read`)
   return undefined
 }
 

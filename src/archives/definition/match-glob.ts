@@ -22,14 +22,14 @@ export function coverPath(glob: Glob, path: string): boolean {
 
 /** Whether a text that is no path fits the pattern. */
 export function matchText(glob: Glob, text: string): boolean {
-  return glob.alternatives.some(([segment]) => segment !== undefined && matchSegment(segment, [...text]))
+  return glob.alternatives.some(([segment]) => segment !== undefined && matchSegment(segment, Array.from(text)))
 }
 
 /** The places of the pattern that can be reached by walking through all parts of a path. */
 function walk(segments: readonly Segment[], parts: readonly string[]): ReadonlySet<number> {
   let states = skipDepths(segments, [0])
   for (const part of parts) {
-    const letters = [...part]
+    const letters = Array.from(part)
     const next: number[] = []
     for (const at of states) {
       const segment = segments[at]
@@ -44,9 +44,13 @@ function walk(segments: readonly Segment[], parts: readonly string[]): ReadonlyS
 /** `**` may stand for no folder at all. */
 function skipDepths(segments: readonly Segment[], reached: readonly number[]): ReadonlySet<number> {
   const states = new Set<number>()
-  for (let at of reached) {
+  for (const start of reached) {
+    let at = start
+    while (segments[at] === ANY_DEPTH) {
+      states.add(at)
+      at += 1
+    }
     states.add(at)
-    while (segments[at] === ANY_DEPTH) states.add((at += 1))
   }
   return states
 }

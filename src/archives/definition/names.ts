@@ -19,7 +19,11 @@ export function findNameProblem(text: string): string | undefined {
 
 /** What was probably meant by a name with other characters: `build PDF` is `build-PDF`. */
 export function suggestName(text: string): string | undefined {
-  const name = text.trim().replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[-.]+|-+$/g, '').slice(0, 100)
+  const name = text
+    .trim()
+    .replace(/[^A-Za-z0-9_.-]+/g, '-')
+    .replace(/^[-.]+|-+$/g, '')
+    .slice(0, 100)
   return NAME.test(name) ? name : undefined
 }
 

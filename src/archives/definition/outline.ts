@@ -64,7 +64,8 @@ function toTask(value: Readonly<Record<string, unknown>>, path: Path, file: Outl
 
 function entries(value: unknown, path: Path, own: string | undefined): Entry[] {
   const items = Array.isArray(value)
-    ? value.slice(0, MOST_ENTRIES).map((item, i) => ({ item, at: [...path, i] })) : [{ item: value, at: path }]
+    ? value.slice(0, MOST_ENTRIES).map((item, i) => ({ item, at: [...path, i] }))
+    : [{ item: value, at: path }]
   return items.flatMap(({ item, at }) => {
     const text = isMapping(item) ? item['task'] : item
     const reference = typeof text === 'string' ? parseReference(text, own ?? '') : undefined

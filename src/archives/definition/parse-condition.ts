@@ -9,11 +9,21 @@ export type ConditionProblem = {
   readonly suggestion?: string | undefined
 }
 
-type Token = { readonly kind: 'word' | 'text' | 'sign' | 'end'; readonly text: string; readonly at: number; readonly length: number }
+type Token = {
+  readonly kind: 'word' | 'text' | 'sign' | 'end'
+  readonly text: string
+  readonly at: number
+  readonly length: number
+}
 
 const TOKEN = /\s*(?:([A-Za-z_][\w.-]*)|'([^']*)'|"([^"]*)"|(==|!=|&&|\|\||[()[\],!=<>]))/y
 const WORDS = ['and', 'or', 'not', 'in', 'contains', 'matches', 'true', 'false']
-const INSTEAD: Readonly<Record<string, string>> = { '&&': 'and', '||': 'or', '!': 'not', '=': '==' }
+const INSTEAD: Readonly<Record<string, string>> = {
+  '&&': 'write and',
+  '||': 'write or',
+  '!': 'write not',
+  '=': 'write ==',
+}
 const LONGEST = 1000
 const DEEPEST = 50
 
@@ -30,7 +40,8 @@ class Refused extends Error {
  * binds tightest, then `and`, then `or`.
  */
 export function parseCondition(text: string): Condition | ConditionProblem {
-  if (text.length > LONGEST) return { at: 0, length: text.length, message: `a condition has at most ${LONGEST} characters` }
+  if (text.length > LONGEST)
+    return { at: 0, length: text.length, message: `a condition has at most ${LONGEST} characters` }
   try {
     return new Reading(tokenize(text)).all()
   } catch (error) {
@@ -62,7 +73,8 @@ function tokenize(text: string): Token[] {
 
 function unreadable(text: string, from: number): Refused {
   const at = from + (text.slice(from).length - text.slice(from).trimStart().length)
-  if (/['"]/.test(text[at] ?? '')) return new Refused({ at, length: text.length - at, message: 'the quote is not closed' })
+  if (/['"]/.test(text[at] ?? ''))
+    return new Refused({ at, length: text.length - at, message: 'the quote is not closed' })
   const suggestion = /[\w*/.-]/.test(text[at] ?? '') ? 'put text in quotes' : undefined
   return new Refused({ at, length: 1, message: `${JSON.stringify(text[at])} cannot stand here`, suggestion })
 }
@@ -79,7 +91,8 @@ class Reading {
   all(): Condition {
     const condition = this.#or()
     const rest = this.#peek()
-    if (rest.kind !== 'end') throw this.#refuse(rest, `expected and, or, or the end, not ${shown(rest)}`, INSTEAD[rest.text])
+    if (rest.kind !== 'end')
+      throw this.#refuse(rest, `expected and, or, or the end, not ${shown(rest)}`, INSTEAD[rest.text])
     return condition
   }
 
@@ -139,7 +152,8 @@ class Reading {
       }
     }
     const message = `expected ==, !=, in, not in, contains or matches, not ${shown(operator)}`
-    throw this.#refuse(operator, message, INSTEAD[operator.text] ?? nearest(operator.text, WORDS))
+    const meant = nearest(operator.text, WORDS)
+    throw this.#refuse(operator, message, INSTEAD[operator.text] ?? (meant && `did you mean ${meant}?`))
   }
 
   #equal(first: Token, left: Operand): Condition {
@@ -208,8 +222,13 @@ class Reading {
     if (wanted === 'any' && operand.kind !== 'list') return operand
     if (wanted !== 'any' && isList === (wanted === 'list')) return operand
     if (wanted === 'list') throw this.#refuse(token, `expected a list such as ["a", "b"], not ${shown(token)}`)
-    const suggestion = operand.kind === 'list' ? 'turn it around: … in […]' : 'write paths matches "…" or paths contains "…"'
-    throw this.#refuse(token, `expected one text, not ${operand.kind === 'list' ? 'a list' : 'the list of paths'}`, suggestion)
+    const suggestion =
+      operand.kind === 'list' ? 'turn it around: … in […]' : 'write paths matches "…" or paths contains "…"'
+    throw this.#refuse(
+      token,
+      `expected one text, not ${operand.kind === 'list' ? 'a list' : 'the list of paths'}`,
+      suggestion,
+    )
   }
 
   #checkTrigger(token: Token, text: string): void {

@@ -70,19 +70,35 @@ function findOpenQuote(tokens: readonly CST.Token[], end: number): number | unde
 // What the parser says is meant for those who know the grammar of YAML.
 const WORDS: readonly (readonly [pattern: RegExp, message: string, suggestion?: string])[] = [
   [/^Missing closing/, 'the quote is not closed', 'add a quote where the text ends'],
-  [/^Nested mappings/, 'a mapping cannot begin in the middle of a line',
-    'put the text in quotes if the colon belongs to it; else look at the indentation of the next line'],
-  [/^Implicit keys need to be on a single line/, 'the line is indented like neither the one before nor a value of it',
-    'give lines that belong together the same indentation'],
-  [/^All (mapping|sequence) items must start/, 'the line is indented like neither the one before nor a value of it',
-    'give lines that belong together the same indentation'],
+  [
+    /^Nested mappings/,
+    'a mapping cannot begin in the middle of a line',
+    'put the text in quotes if the colon belongs to it; else look at the indentation of the next line',
+  ],
+  [
+    /^Implicit keys need to be on a single line/,
+    'the line is indented like neither the one before nor a value of it',
+    'give lines that belong together the same indentation',
+  ],
+  [
+    /^All (mapping|sequence) items must start/,
+    'the line is indented like neither the one before nor a value of it',
+    'give lines that belong together the same indentation',
+  ],
   [/^Implicit map keys need to be followed/, 'a key without a value', 'write a colon and a space after the key'],
-  [/^Sequence item without/, 'the line stands in a list and has no dash', 'indent it like the keys above, or add a dash'],
+  [
+    /^Sequence item without/,
+    'the line stands in a list and has no dash',
+    'indent it like the keys above, or add a dash',
+  ],
   [/^Flow (map|sequence) .*end with a/, 'the bracket before this is not closed', 'close it with ] or }'],
   [/^Plain value cannot start/, 'text cannot begin with this character', 'put the text in quotes'],
   [/^Invalid escape/, 'there is no such escape in double quotes', 'double the backslash, or use single quotes'],
-  [/^Unexpected .* token in YAML stream|^Unexpected scalar at node end/, 'this cannot follow what stands before it',
-    'look at the indentation, quotes and brackets of this line and the one before'],
+  [
+    /^Unexpected .* token in YAML stream|^Unexpected scalar at node end/,
+    'this cannot follow what stands before it',
+    'look at the indentation, quotes and brackets of this line and the one before',
+  ],
 ]
 
 /** One finding per line: what the parser says after the first is mostly its own confusion. */
@@ -90,7 +106,7 @@ function toSyntaxFindings(source: Source, tokens: readonly CST.Token[], errors: 
   const byLine = new Map<number, Finding>()
   for (const { code, pos, message } of errors) {
     const [from, to] = pos
-    const quote = /^Missing closing/.test(message) ? findOpenQuote(tokens, from) : undefined
+    const quote = message.startsWith('Missing closing') ? findOpenQuote(tokens, from) : undefined
     const place = quote === undefined ? source.range(from, to) : source.range(quote, quote + 1)
     if (byLine.has(place.line)) continue
     const [, words = lower(message), suggestion] = WORDS.find(([pattern]) => pattern.test(message)) ?? []

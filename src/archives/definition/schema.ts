@@ -8,7 +8,14 @@ export const SHELLS = ['sh', 'bash', 'zsh', 'python3', 'node', 'perl', 'pwsh'] a
 export const WHENS = ['succeeded', 'finished', 'failed'] as const
 export const OVERLAPS = ['skip', 'allow'] as const
 export const BUILT_IN = ['index'] as const
-export const DEFAULTS = { timeout: '1h', retries: 0, queue: 'default', shell: 'sh', overlap: 'skip', timezone: 'UTC' } as const
+export const DEFAULTS = {
+  timeout: '1h',
+  retries: 0,
+  queue: 'default',
+  shell: 'sh',
+  overlap: 'skip',
+  timezone: 'UTC',
+} as const
 const MOST_RETRIES = 100
 export const MOST_ENTRIES = 200
 export const MOST_SCHEDULES = 20
@@ -122,7 +129,8 @@ export const task = z.strictObject(
     image: image.optional(),
     command: command
       .meta({
-        description: 'The program and its arguments. Text is split at spaces, quotes keep together; no shell is involved.',
+        description:
+          'The program and its arguments. Text is split at spaces, quotes keep together; no shell is involved.',
         examples: [['make', 'pdf'], 'make pdf'],
       })
       .optional(),
@@ -194,17 +202,25 @@ const commit = z
     { error: 'a mapping of paths, paths-ignore and authors, or nothing' },
   )
   .nullable()
-  .meta({ description: 'Run after commits: after all of them, or after those that fit.', examples: [{ paths: ['chapters/**'] }] })
+  .meta({
+    description: 'Run after commits: after all of them, or after those that fit.',
+    examples: [{ paths: ['chapters/**'] }],
+  })
 
 const schedule = z.strictObject(
   {
     cron: z.string({ error: 'a cron expression such as "0 3 * * *"' }).meta({
-      description: 'Five fields: minute, hour, day of the month, month, weekday; or @hourly, @daily, @weekly, @monthly, @yearly.',
+      description:
+        'Five fields: minute, hour, day of the month, month, weekday; or @hourly, @daily, @weekly, @monthly, @yearly.',
       examples: ['0 3 * * *', '*/15 8-18 * * mon-fri'],
     }),
     timezone: z
       .string({ error: 'a time zone such as Europe/Berlin' })
-      .meta({ description: 'The zone of the cron expression.', default: DEFAULTS.timezone, examples: ['Europe/Berlin'] })
+      .meta({
+        description: 'The zone of the cron expression.',
+        default: DEFAULTS.timezone,
+        examples: ['Europe/Berlin'],
+      })
       .optional(),
     overlap: z
       .enum(OVERLAPS, { error: `one of ${OVERLAPS.join(', ')}` })
@@ -222,7 +238,10 @@ const input = z
   .strictObject(
     {
       default: scalar.meta({ description: 'Its value where none is given.', examples: ['draft'] }).optional(),
-      description: z.string({ error: 'text' }).meta({ description: 'What it is for.', examples: ['which edition'] }).optional(),
+      description: z
+        .string({ error: 'text' })
+        .meta({ description: 'What it is for.', examples: ['which edition'] })
+        .optional(),
       required: z
         .boolean({ error: 'true or false' })
         .meta({ description: 'Whether a run by hand must give it.', default: false, examples: [true] })
@@ -258,7 +277,10 @@ const on = z
     {
       commit: commit.optional(),
       schedule: oneOrMore(schedule, 'a schedule, or a list of schedules', MOST_SCHEDULES)
-        .meta({ description: 'Run at times, at the newest revision.', examples: [[{ cron: '0 3 * * *', timezone: 'Europe/Berlin' }]] })
+        .meta({
+          description: 'Run at times, at the newest revision.',
+          examples: [[{ cron: '0 3 * * *', timezone: 'Europe/Berlin' }]],
+        })
         .optional(),
       manual: manual.optional(),
     },
@@ -301,7 +323,11 @@ export const mapping = z.strictObject(
         },
         { error: 'a mapping of timeout, retries, env, image, shell and queue' },
       )
-      .meta({ description: 'What holds for each task that does not say otherwise.', default: {}, examples: [{ timeout: '2h' }] })
+      .meta({
+        description: 'What holds for each task that does not say otherwise.',
+        default: {},
+        examples: [{ timeout: '2h' }],
+      })
       .optional(),
     cancels: cancels
       .meta({

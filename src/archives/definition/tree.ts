@@ -1,5 +1,5 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml'
-import { type Finding, type FindingCode, finding, type Range, type Related } from './finding.ts'
+import { type Finding, type FindingCode, type FindingDetail, finding, type Range } from './finding.ts'
 import type { Source } from './source.ts'
 
 export type Path = readonly (string | number)[]
@@ -128,17 +128,18 @@ export class Tree {
     if (typeof text !== 'string' || text === '__proto__') {
       const written = isScalar(key) ? key.source : undefined
       const suggestion = written && text !== '__proto__' ? `put it in quotes: "${written}"` : undefined
-      this.#report('bad-key', key, 'this cannot be a key', suggestion)
+      this.#report('bad-key', key, 'this cannot be a key', { suggestion })
       return undefined
     }
     if (text === '<<') {
-      this.#report('merge-key', key, 'the merge key is not supported', 'write the keys out, or use defaults')
+      const suggestion = 'write the keys out, or use defaults'
+      this.#report('merge-key', key, 'the merge key is not supported', { suggestion })
       return undefined
     }
     const first = entries.get(text)
     if (first === undefined) return key as Scalar<string>
     const related = [{ ...this.#placeOfNode(first.key), message: 'the first one' }]
-    this.#report('duplicate-key', key, `the key "${text}" stands here a second time`, undefined, related)
+    this.#report('duplicate-key', key, `the key "${text}" stands here a second time`, { related })
     return undefined
   }
 
@@ -163,9 +164,8 @@ export class Tree {
     return nothing
   }
 
-  // biome-ignore lint/complexity/useMaxParams: the parts of a finding
-  #report(code: FindingCode, at: Node, message: string, suggestion?: string, related?: readonly Related[]): void {
-    this.findings.push(finding(code, this.#placeOfNode(at), message, { suggestion, ...(related && { related }) }))
+  #report(code: FindingCode, at: Node, message: string, detail: FindingDetail = {}): void {
+    this.findings.push(finding(code, this.#placeOfNode(at), message, detail))
   }
 }
 
