@@ -74,7 +74,7 @@ function toFindings(issue: Issue, context: Context): Finding[] {
       return [toWrongValue(issue.values, path, tree)]
     case 'too_small':
     case 'too_big':
-      return [finding('out-of-range', tree.placeOf(path), `${issue.message}, not ${describe(valueAt(tree, path))}`)]
+      return [toOutOfRange(issue, path, tree)]
     case 'invalid_type':
     case 'invalid_union':
     case 'invalid_element':
@@ -104,6 +104,14 @@ function toWrongValue(values: readonly unknown[], path: Path, tree: Tree): Findi
   const message = `expected ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}, not ${describe(value)}`
   const meant = typeof value === 'string' ? nearest(value, values.map(String)) : undefined
   return finding('wrong-value', tree.placeOf(path), message, { suggestion: meant && `write ${meant}` })
+}
+
+function toOutOfRange(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig, path: Path, tree: Tree): Finding {
+  const value = valueAt(tree, path)
+  if (!Array.isArray(value) || issue.code !== 'too_big')
+    return finding('out-of-range', tree.placeOf(path), `${issue.message}, not ${describe(value)}`)
+  const firstTooMany = tree.placeOf([...path, Number(issue.maximum)])
+  return finding('out-of-range', firstTooMany, `${issue.message}, not ${value.length}`)
 }
 
 function toWrongType(expected: string, path: Path, tree: Tree): Finding {
@@ -144,7 +152,7 @@ function describe(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
   if (typeof value === 'string') return `the text "${value.length > 40 ? `${value.slice(0, 40)}…` : value}"`
-  return `${typeof value === 'number' ? 'the number ' : ''}${JSON.stringify(value)}`
+  return typeof value === 'number' ? `the number ${value}` : JSON.stringify(value)
 }
 
 /** The keys that the schema knows for the mapping at this path. */

@@ -65,7 +65,7 @@ export const textGlob = text('a name or a pattern such as "*@example.org"', (val
 
 export const artifact = text('a pattern such as "out/*.pdf"', (value) => {
   if (/^[\\/~]|^[A-Za-z]:|(^|[\\/])\.\.([\\/]|$)/.test(value)) {
-    const suggestion = 'name files below the workspace, without a leading slash or ..'
+    const suggestion = 'name files below the workspace, without .. and a leading slash'
     return { code: 'artifact-escapes', message: `"${value}" lies outside the workspace`, suggestion }
   }
   const glob = parseGlob(value)

@@ -12,8 +12,10 @@ export function findCronProblem(text: string): CronProblem | undefined {
   const fields = text.trim().split(/\s+/)
   const isNickname = NICKNAMES.includes(text.trim().toLowerCase())
   if (!isNickname && fields.length !== 5) {
-    const found = text.trim().startsWith('@') ? `not ${text.trim()}` : `not ${text.trim() === '' ? 0 : fields.length}`
-    const message = `a cron expression has five fields (minute, hour, day, month, weekday) or is one of ${NICKNAMES.join(', ')}, ${found}`
+    if (fields[0]?.startsWith('@'))
+      return { code: 'bad-cron', message: `there is no ${text.trim()}; there are ${NICKNAMES.join(', ')}` }
+    const count = text.trim() === '' ? 0 : fields.length
+    const message = `a cron expression has five fields (minute, hour, day, month, weekday), not ${count}`
     return { code: 'bad-cron', message }
   }
   try {

@@ -4,8 +4,9 @@
 /** A pattern that was read. Paths have no leading slash; a folder's path ends with one. */
 export type Glob = { readonly alternatives: readonly (readonly Segment[])[] }
 export type GlobProblem = {
-  readonly at: number
-  readonly length: number
+  /** Where in the pattern; the whole of it when they are not given. */
+  readonly at?: number
+  readonly length?: number
   readonly message: string
   readonly suggestion?: string
 }
@@ -44,7 +45,7 @@ export function parseGlob(text: string): Glob | GlobProblem {
 
 /** A pattern for texts that are no paths, such as an author: `*` goes over any characters, slashes too. */
 export function parseTextGlob(text: string): Glob | GlobProblem {
-  if (text.length > LONGEST) return whole(text, `a pattern has at most ${LONGEST} characters`)
+  if (text.length > LONGEST) return refuse(`a pattern has at most ${LONGEST} characters`)
   const alternatives = expandBraces(text)
   if (!Array.isArray(alternatives)) return alternatives
   const parsed: Segment[][] = []
@@ -61,9 +62,9 @@ export function isGlobProblem(value: Glob | Segment | GlobProblem): value is Glo
 }
 
 function findPathProblem(text: string): GlobProblem | undefined {
-  if (text === '') return whole(text, 'a pattern cannot be empty')
-  if (text.length > LONGEST) return whole(text, `a pattern has at most ${LONGEST} characters`)
-  if (text.startsWith('!')) return whole(text, 'a pattern cannot be negated', 'use paths-ignore')
+  if (text === '') return refuse('a pattern cannot be empty')
+  if (text.length > LONGEST) return refuse(`a pattern has at most ${LONGEST} characters`)
+  if (text.startsWith('!')) return refuse('a pattern cannot be negated', 'use paths-ignore')
   const leading = /^\.?\/+/.exec(text)?.[0]
   if (leading !== undefined) {
     const rest = text.slice(leading.length)
@@ -90,10 +91,10 @@ function expandBraces(text: string): string[] | GlobProblem {
     for (const one of open) {
       const brace = findBrace(one)
       if (brace === undefined) done = [...done, one]
-      else if (brace === 'unclosed') return whole(text, 'a { is not closed, or a } not opened')
+      else if (brace === 'unclosed') return refuse('a { is not closed, or a } not opened')
       else for (const word of brace.words) next.push(one.slice(0, brace.from) + word + one.slice(brace.to))
       if (done.length + next.length > MOST_ALTERNATIVES)
-        return whole(text, `the braces stand for more than ${MOST_ALTERNATIVES} patterns`)
+        return refuse(`the braces stand for more than ${MOST_ALTERNATIVES} patterns`)
     }
     open = next
   }
@@ -131,17 +132,17 @@ function parseSegment(part: string, text: string): Atom[] | GlobProblem {
   for (let at = 0; at < letters.length; at += 1) {
     const [letter, next] = [letters[at] as string, letters[at + 1]]
     if (letter === '*') {
-      if (next === '*') return whole(text, '** must stand alone between slashes', suggestDeep(text))
+      if (next === '*') return refuse('** must stand alone between slashes', suggestDeep(text))
       atoms.push({ kind: 'any' })
     } else if (letter === '?') atoms.push({ kind: 'one' })
     else if (letter === '\\') {
       if (next === undefined || !SPECIAL.includes(next))
-        return whole(text, 'a backslash may stand before a special character only', 'use / between folders')
+        return refuse('a backslash may stand before a special character only', 'use / between folders')
       atoms.push({ kind: 'letter', letter: next })
       at += 1
     } else if (letter === '[') {
       const set = parseSet(letters, at)
-      if (set === undefined) return whole(text, 'a [ is not closed, or nothing stands in it')
+      if (set === undefined) return refuse('a [ is not closed, or nothing stands in it')
       atoms.push(set.atom)
       at = set.end
     } else atoms.push({ kind: 'letter', letter })
@@ -169,9 +170,4 @@ function parseSet(part: readonly string[], start: number): { atom: Atom; end: nu
   return { atom: { kind: 'set', isNegated, ranges }, end }
 }
 
-const whole = (text: string, message: string, suggestion?: string): GlobProblem => ({
-  at: 0,
-  length: text.length,
-  message,
-  ...(suggestion !== undefined && { suggestion }),
-})
+const refuse = (message: string, suggestion?: string): GlobProblem => ({ message, ...(suggestion && { suggestion }) })

@@ -83,6 +83,8 @@ function skip(pattern: RegExp, text: string, at: number): number {
 }
 
 function problem(text: string, at: number, expected: string): SyntaxProblem {
+  const isAfterComma = /[}\]]/.test(text[at] ?? '') && text.slice(0, at).trimEnd().endsWith(',')
+  if (isAfterComma) return { at, message: `the comma before ${text[at]} is one too many` }
   const found = at >= text.length ? 'the end of the file' : JSON.stringify(text.slice(at, at + 1))
   return { at, message: `expected ${expected}, not ${found}` }
 }

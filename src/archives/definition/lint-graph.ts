@@ -61,7 +61,7 @@ function lintCycles({ tasks, links }: Graph): Finding[] {
 }
 
 function suggestWayOut(cycle: readonly string[]): string | undefined {
-  if (cycle.length === 1) return 'write PREV to wait for the previous revision'
+  if (cycle.length === 1) return cycle[0] === COMMIT ? 'leave it out' : 'write PREV to wait for the previous revision'
   if (!cycle.includes(COMMIT)) return undefined
   return 'every task waits for COMMIT; let COMMIT wait for PREV:name'
 }
@@ -117,6 +117,7 @@ function toClosures({ links, earlier, tasks }: Graph): Closures {
 
 function neverFires(task: OutlineTask, entry: Entry, { of, tasks }: Closures): boolean {
   const { here, earlier } = of(task.name ?? '')
+  if (entry.name === COMMIT) return false // is refused as such
   if (!entry.isPrevious) return here.has(entry.name)
   // An exclusive task waits for all exclusive ones of earlier revisions.
   const isExclusive = (one: OutlineTask | undefined) => one?.value['exclusive'] === true

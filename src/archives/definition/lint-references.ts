@@ -1,5 +1,5 @@
 import { type Finding, finding } from './finding.ts'
-import { COMMIT, PREV } from './names.ts'
+import { COMMIT, PREV, suggestName } from './names.ts'
 import { nearest } from './nearest.ts'
 import { type Entry, isCommit, type OutlineFile, type OutlineTask, whenOf } from './outline.ts'
 import type { Tree } from './tree.ts'
@@ -11,7 +11,8 @@ const MOST_SUGGESTIONS = 100
  * and a name that is not found may be one of them: `isComplete` is false then.
  */
 export function lintReferences(files: readonly OutlineFile[], isComplete: boolean): Finding[] {
-  const names = new Set(files.flatMap((file) => file.tasks.flatMap(({ name }) => name ?? [])))
+  // A malformed name is reported as such; whoever refers to what it should be is not wrong.
+  const names = new Set(files.flatMap((file) => file.tasks.flatMap(({ name = '' }) => suggestName(name) ?? [])))
   let suggestions = 0
   // Each suggestion compares with all names; after this many, nobody reads them.
   const suggest = (name: string, known: Iterable<string>) =>

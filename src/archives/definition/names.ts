@@ -19,12 +19,13 @@ export function findNameProblem(text: string): string | undefined {
 
 /** What was probably meant by a name with other characters: `build PDF` is `build-PDF`. */
 export function suggestName(text: string): string | undefined {
+  if (text.length > 100) return undefined
   const name = text
     .trim()
     .replace(/[^A-Za-z0-9_.-]+/g, '-')
     .replace(/^[-.]+|-+$/g, '')
-    .slice(0, 100)
-  return NAME.test(name) ? name : undefined
+
+  return NAME.test(name) && name !== PREV ? name : undefined
 }
 
 /** Why the text cannot name a variable of a task, or undefined when it can. */

@@ -1,17 +1,26 @@
 /**
  * The known word that was probably meant by `word`: the one that needs the fewest changes, if those are few for its
- * length. Letters that differ in case only, or are swapped with their neighbour, count little.
+ * length, or that begins the same. Case does not count; of two that are equally near, one with the same first letter.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
-  if (word.length > LONGEST) return undefined
+  if (word === '' || word.length > LONGEST) return undefined
+  const limit = Math.max(1, Math.floor(word.length / 2.5))
   let best: string | undefined
-  let bestDistance = Number.POSITIVE_INFINITY
+  let bestDistance = limit + 0.9
   for (const candidate of known) {
-    if (Math.abs(candidate.length - word.length) > LONGEST) continue
-    const distance = changes(word.toLowerCase(), candidate.toLowerCase()) + (word === candidate ? 0 : 0.1)
+    if (candidate.length > LONGEST) continue
+    const distance = distanceOf(word.toLowerCase(), candidate.toLowerCase(), limit)
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
   }
-  return bestDistance <= Math.max(1, Math.floor(word.length / 3)) + 0.1 ? best : undefined
+  return best
+}
+
+/** A word that only begins the same is the farthest that still counts. */
+function distanceOf(word: string, candidate: string, limit: number): number {
+  const firstOther = Array.from(word).findIndex((letter, i) => letter !== candidate[i])
+  const isSameBeginning = (firstOther < 0 ? word.length : firstOther) >= Math.max(4, word.length * 0.6)
+  const distance = changes(word, candidate) + (word[0] === candidate[0] ? 0 : 0.5)
+  return isSameBeginning ? Math.min(distance, limit + 0.7) : distance
 }
 
 // A longer word is not a typing mistake, and the work grows with the product of the lengths.

@@ -101,7 +101,7 @@ const WORDS: readonly (readonly [pattern: RegExp, message: string, suggestion?: 
   ],
 ]
 
-/** One finding per line: what the parser says after the first is mostly its own confusion. */
+/** One finding per line, and none after what could not be placed at all: that is the parser's own confusion. */
 function toSyntaxFindings(source: Source, tokens: readonly CST.Token[], errors: readonly YAMLError[]): Finding[] {
   const byLine = new Map<number, Finding>()
   for (const { code, pos, message } of errors) {
@@ -112,6 +112,7 @@ function toSyntaxFindings(source: Source, tokens: readonly CST.Token[], errors: 
     const [, words = lower(message), suggestion] = WORDS.find(([pattern]) => pattern.test(message)) ?? []
     const ours = code === 'TAG_RESOLVE_FAILED' ? 'unknown-tag' : 'yaml-syntax'
     byLine.set(place.line, findTab(source, place.line) ?? finding(ours, place, words, { suggestion }))
+    if (code === 'UNEXPECTED_TOKEN' && byLine.get(place.line)?.code !== 'tab-indent') break
   }
   return [...byLine.values()]
 }
@@ -124,9 +125,10 @@ function findTab(source: Source, line: number): Finding | undefined {
 }
 
 function toTagFindings(source: Source, warnings: readonly YAMLError[]): Finding[] {
-  return warnings.map(({ pos, message }) => {
+  return warnings.map(({ pos }) => {
     const suggestion = 'leave the tag out, or put the text in quotes if it begins with an exclamation mark'
-    return finding('unknown-tag', source.range(pos[0], pos[1]), lower(message), { suggestion })
+    const message = `the tag ${source.text.slice(pos[0], pos[1])} is not known`
+    return finding('unknown-tag', source.range(pos[0], pos[1]), message, { suggestion })
   })
 }
 

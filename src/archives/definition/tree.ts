@@ -68,7 +68,10 @@ export class Tree {
   }
 
   #placeOfNode(node: Node | null | undefined): Place {
-    return node?.range ? this.source.range(node.range[0], node.range[1]) : this.source.range(0, 0)
+    if (!node?.range) return this.source.range(0, 0)
+    // A mapping ends with the line after it; whoever marks it wants to mark what is written.
+    const [from, to] = node.range
+    return this.source.range(from, from + this.source.text.slice(from, to).trimEnd().length)
   }
 
   #find(path: Path): { key: Scalar | undefined; node: Node | null } {
