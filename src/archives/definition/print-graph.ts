@@ -20,7 +20,7 @@ export function printGraph(graph: Graph, format: GraphFormat): string {
   }
 }
 
-/** One line per edge, in the notation of plans; a task without any stands alone. */
+/** One line per edge, in the notation of plans. Every task has one, to its COMMIT at least. */
 function toText({ nodes, edges }: Graph): string {
   const labels = new Map(nodes.map(({ id, label }) => [id, label]))
   const label = (id: string) => labels.get(id) ?? id
