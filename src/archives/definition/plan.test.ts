@@ -236,6 +236,19 @@ test('what stands in for an absent task is its nearest earlier one and what it w
   expect(toNotation([second])).toContain('rev-1:compile  <-- rev-2:package  // instead of compile, absent at rev-2\n')
 })
 
+test('an absent task that is needed in two ways is stood in for in both', () => {
+  const archive = new Archive()
+  const absent = 'command: make, if: message contains "x"'
+  const definition = define(`
+- { name: y, command: make }
+- { name: a, ${absent}, depends: y }
+- { name: b, ${absent}, depends: a }
+- { name: x, ${absent}, depends: [{ task: a, when: finished }, b] }
+- { name: z, command: make, depends: x }
+`)
+  expect(edges(archive.commit(definition), 'z')).toEqual(['A@1:COMMIT succeeded', 'A@1:y finished', 'A@1:y succeeded'])
+})
+
 test('who waits for the failure of an absent task is absent, and who needs that one as well', () => {
   const archive = new Archive()
   expect(names(archive.commit(CHAIN, { message: 'compile' }))).toHaveLength(7)
@@ -268,7 +281,8 @@ tasks:
 
 test('a run by hand has keys of its own and waits for what its revision has already', () => {
   const archive = new Archive()
-  archive.commit(BOOK)
+  // Whoever starts a run, an input has its default where none is given.
+  expect(archive.commit(BOOK).tasks[1]?.env).toEqual({ MILLRACE_INPUT_EDITION: 'draft' })
   const run = archive.run(BOOK, { type: 'manual', run: '7', workflow: 'f0', inputs: { by: 'grace', edition: 'final' } })
   expect(run.commit).toBeUndefined()
   expect(edges(run, 'indexing')).toEqual(['A@1:COMMIT succeeded', 'A@1:indexing finished'])
