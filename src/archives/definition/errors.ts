@@ -34,8 +34,9 @@ export class InvalidInput extends Error {
 export class DefinitionBroken extends Error {
   readonly code = 'definition_broken'
   readonly remedy = 'mend the workflow files; `millrace workflow lint` shows what is wrong'
-  constructor(rev: string, count: number) {
-    super(`the workflow files of revision ${rev} have ${count} error${count === 1 ? '' : 's'}`)
+  constructor(count: number, rev?: string) {
+    const which = rev === undefined ? '' : ` of revision ${rev}`
+    super(`the workflow files${which} have ${count} error${count === 1 ? '' : 's'}`)
   }
 }
 

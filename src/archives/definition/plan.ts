@@ -62,10 +62,7 @@ export type Plan = {
 export function plan(definition: Definition, facts: RevisionFacts, history: History): Plan {
   const isCommit = facts.trigger.type === 'commit'
   if (!isCommit && hasErrors(definition.problems))
-    throw new DefinitionBroken(
-      String(facts.rev),
-      definition.problems.filter(({ severity }) => severity === 'error').length,
-    )
+    throw new DefinitionBroken(errorCount(definition.problems), String(facts.rev))
   const isThere = (name: string) => isSame(history.previousOf(name)?.rev, facts.rev)
   const { workflows, chosen, absent } = chooseTasks(definition.workflows, facts, isThere)
   const planning = new Planning(definition.workflows, chosen, { facts, history })
@@ -94,6 +91,7 @@ export function namesToLookUp({ workflows }: Definition): {
   }
 }
 
+const errorCount = (problems: Definition['problems']) => problems.filter(({ severity }) => severity === 'error').length
 const isSame = (a: Revision | undefined, b: Revision) => a !== undefined && String(a) === String(b)
 
 class Planning {

@@ -15,7 +15,7 @@ export type Definition = {
 const WORKFLOW_FILE = /^_workflows\/[^/]+\.(ya?ml|json)$/
 
 /** Whether a path of an archive, without a leading slash, is that of a workflow file. */
-export function isWorkflowFile(path: string): boolean {
+export function isWorkflowPath(path: string): boolean {
   return WORKFLOW_FILE.test(path)
 }
 
