@@ -17,6 +17,7 @@ const needed = [
     use: 'commands in containers',
   },
   { name: 'busybox-static', files: ['/bin/busybox'], use: 'an image for containers' },
+  { name: 'bsdutils', files: onPath('script'), use: 'tests at a terminal' },
   { name: 'pgbouncer', files: onPath('pgbouncer'), use: 'tests behind a transaction-pooling proxy' },
 ]
 

@@ -1,5 +1,10 @@
 #!/usr/bin/env node
-import { run } from './cli/index.ts'
+import * as module from 'node:module'
 
+// Node 22 keeps what it has compiled for the next start; older ones do not know how.
+const { enableCompileCache } = module as { enableCompileCache?: () => void }
+enableCompileCache?.()
+
+const { run } = await import('./cli/index.ts')
 // Loaded by the commands that run Millrace here: help and a mistyped flag do not wait for the driver and the server.
 process.exitCode = await run(process.argv, () => import('./main.ts'))

@@ -1,4 +1,4 @@
-import type { Command } from '../src/cli/commander.ts'
+import type { Command } from 'commander'
 import { createProgram, loadAll } from '../src/cli/program.ts'
 
 /** The commands as the guide lists them: a table for each group, a row for each command. */

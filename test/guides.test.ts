@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database, type TestDatabase } from './database.ts'
+import { waitFor } from './processes.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(root, 'test', '.compiled')
@@ -60,4 +61,14 @@ test('adding an album again answers the tasks that are there', async () => {
   expect(again).toEqual({ id: first.id, isNew: false })
   expect(why.sentence).toBe('succeeded')
   await millrace.close()
+})
+
+test('the subscriber and the list of the library guide find what the page says', async () => {
+  const guide = await import(pathToFileURL(file).href)
+  const { millrace, subscription, seen } = await guide.follow(db.databaseUrl, 'oldest')
+  await waitFor(() => (seen.length > 0 ? true : undefined))
+  expect(seen).toMatchObject([{ name: 'album.shown', scope: 'album:summer', detail: { to: 'ann' } }])
+  subscription.unsubscribe()
+  await millrace.close()
+  expect(await guide.failures(db.databaseUrl)).toEqual({ failed: [], waiting: { count: 0, isExact: true } })
 })

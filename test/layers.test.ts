@@ -97,7 +97,7 @@ describe('reported is', () => {
 
   test('a stray file beside the composition root', () => {
     plant('src/helpers.ts', '')
-    expect(findLayerProblems(root)).toEqual([expect.stringContaining('src/helpers.ts: only main, bin')])
+    expect(findLayerProblems(root)).toEqual([expect.stringContaining('src/helpers.ts: only main, foundation, work')])
   })
 })
 

@@ -16,16 +16,18 @@ import { commandLineOf } from './command-line.ts'
 import { anything, aWorker, deferred } from './engine.ts'
 import { aServer, type TestServer } from './server.ts'
 
-export type TaskServer = TestServer & {
+export type TaskGraph = {
   readonly millrace: Millrace
-  readonly commandLine: ReturnType<typeof commandLineOf>
   /** Adds a task; answers its id. It succeeds when it is performed, unless its payload is `broken`. */
   add(options?: AddOptions & { payload?: unknown }): Promise<string>
   /** Adds a task and lets it run; it runs until it is ended or canceled. */
   runOne(): Promise<{ readonly task: string; readonly end: () => Promise<void> }>
   /** Performs whatever is ready, until nothing is. */
   perform(): Promise<void>
+  close(): Promise<void>
 }
+
+export type TaskServer = TestServer & TaskGraph & { readonly commandLine: ReturnType<typeof commandLineOf> }
 
 const worker: AnyWorker = defineWorker({
   kind: 'test.work',
@@ -36,14 +38,11 @@ const worker: AnyWorker = defineWorker({
   },
 })
 
-export async function aTaskServer(): Promise<TaskServer> {
-  const data = await mkdtemp(join(tmpdir(), 'millrace-task-server-'))
-  const server = await aServer({ data })
-  const millrace = await connect({ databaseUrl: server.database.databaseUrl })
+/** A work graph in a database, without a server. */
+export async function aGraph(databaseUrl: string): Promise<TaskGraph> {
+  const millrace = await connect({ databaseUrl })
   return {
-    ...server,
     millrace,
-    commandLine: commandLineOf(server),
     async add({ payload = 'fine', ...options } = {}) {
       return (await millrace.add(worker, payload, options)).id
     },
@@ -51,8 +50,20 @@ export async function aTaskServer(): Promise<TaskServer> {
     async perform() {
       await drain(millrace, [worker])
     },
+    close: () => millrace.close(),
+  }
+}
+
+export async function aTaskServer(): Promise<TaskServer> {
+  const data = await mkdtemp(join(tmpdir(), 'millrace-task-server-'))
+  const server = await aServer({ data })
+  const graph = await aGraph(server.database.databaseUrl)
+  return {
+    ...server,
+    ...graph,
+    commandLine: commandLineOf(server),
     async [Symbol.asyncDispose]() {
-      await millrace.close()
+      await graph.close()
       await server[Symbol.asyncDispose]()
       await rm(data, { recursive: true, force: true })
     },

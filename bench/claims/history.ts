@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { type Bench, type Claim, figures, freshStore, perSecond, ratioBar } from '../harness/bench.ts'
+import { load } from '../harness/load.ts'
 import { settle } from '../harness/settle.ts'
 
 const EMPTY = 'drain, store empty before'
@@ -13,7 +12,7 @@ export const history: Claim = {
     const found = figures()
     if (bench.takesPart('millrace')) {
       const full = await freshStore(bench, 'millrace', '_full')
-      preload(bench, full)
+      load(bench, full, 'preload.sql', { finished: bench.sizes.finished, waiting: bench.sizes.waiting })
       for (let round = 1; round <= bench.rounds; round++) {
         console.log(` round ${round} of ${bench.rounds}`)
         found.note('millrace', EMPTY, 'tasks/s', await drainIn(bench, await freshStore(bench, 'millrace')))
@@ -28,24 +27,6 @@ export const history: Claim = {
       notes: [],
     }
   },
-}
-
-function preload(bench: Bench, url: string): void {
-  const { finished, waiting } = bench.sizes
-  const file = join(import.meta.dirname, '..', 'preload.sql')
-  const args = [
-    '-q',
-    '-v',
-    'ON_ERROR_STOP=1',
-    '-v',
-    `finished=${finished}`,
-    '-v',
-    `waiting=${waiting}`,
-    '-f',
-    file,
-    url,
-  ]
-  execFileSync(join(bench.bin, 'psql'), args, { stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
 async function drainIn(bench: Bench, url: string): Promise<number> {

@@ -25,10 +25,24 @@ export type Contender = {
   requirements?(width: number): Promise<number>
   /** Adds and drains batch after batch for a while; answers tasks per second, one figure per slice. */
   sustain?(task: Sustained): Promise<number[]>
+  /** Asks for pages of tasks, the first one and those that follow: the times of the requests, by filter. */
+  list?(task: Listing): Promise<Record<string, number[]>>
   close(): Promise<void>
 }
 
 export type Sustained = { seconds: number; sliceSeconds: number; batch: number }
+
+/** What tasks can be listed by. */
+export type Filter = {
+  state?: string[]
+  scope?: string
+  scopePrefix?: string
+  kind?: string
+  queue?: string
+  creator?: string
+  text?: string
+}
+export type Listing = { filters: Record<string, Filter>; samples: number }
 
 export type Operation = Exclude<keyof Contender, 'close'>
 

@@ -6,6 +6,8 @@ import {
   differences,
   drainClock,
   EDGE_WIDTH,
+  type Filter,
+  type Listing,
   payload,
   range,
   sampleLatency,
@@ -33,6 +35,7 @@ type Millrace = {
     workers: Worker[],
     options: { concurrency: number; queues: string[]; leaseSeconds: number },
   ): { stop(): Promise<void> }
+  list(options: Filter & { limit: number; cursor?: string }): Promise<{ next: string | null }>
   close(): Promise<void>
 }
 type Library = {
@@ -105,6 +108,7 @@ export async function millrace(url: string): Promise<Contender> {
       await dispatcher.stop()
       return rates
     },
+    list: (task) => list(store, task),
     async close() {
       await store.close()
       await pool.end()
@@ -192,4 +196,21 @@ async function requirements(store: Millrace, define: Define, width: number): Pro
   const ms = (await ended) - startedAt
   await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()))
   return ms
+}
+
+async function list(store: Millrace, { filters, samples }: Listing): Promise<Record<string, number[]>> {
+  const times: Record<string, number[]> = {}
+  for (const [name, filter] of Object.entries(filters)) {
+    const taken: number[] = []
+    times[name] = taken
+    await store.list({ ...filter, limit: 50 })
+    let cursor: string | null = null
+    while (taken.length < samples) {
+      const from = performance.now()
+      const page = await store.list({ ...filter, limit: 50, ...(cursor === null ? {} : { cursor }) })
+      taken.push(performance.now() - from)
+      cursor = page.next
+    }
+  }
+  return times
 }

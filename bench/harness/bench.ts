@@ -12,8 +12,10 @@ export type Sizes = {
   requirements: number[]
   finished: number
   waiting: number
+  stored: number
   snapshotMinutes: number
   nodes: number
+  starts: number
   streams: number
 }
 

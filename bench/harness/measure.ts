@@ -15,8 +15,10 @@ const WHOLE: Sizes = {
   requirements: [50_000, 100_000, 200_000],
   finished: 5_000_000,
   waiting: 1_000_000,
+  stored: 1_000_000,
   snapshotMinutes: 30,
   nodes: 2_000,
+  starts: 20,
   streams: 1_000,
 }
 
@@ -31,8 +33,10 @@ const QUICK: Sizes = {
   requirements: [2_000, 4_000, 8_000],
   finished: 50_000,
   waiting: 10_000,
+  stored: 50_000,
   snapshotMinutes: 0.25,
   nodes: 50,
+  starts: 3,
   streams: 100,
 }
 

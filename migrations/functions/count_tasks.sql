@@ -40,7 +40,7 @@ begin
       when i.n < v_few then i.n
       else greatest(s.n::bigint, i.n, 0)
     end,
-    coalesce(s.is_exact, false) or i.n < v_few or case
+    coalesce(s.is_exact, false) or coalesce(i.n < v_few, false) or case
       when e.state in ('succeeded', 'failed', 'canceled', 'skipped') then v_done >= 100 else v_live >= 100 end
   from unnest(enum_range(null::millrace.state)) e(state)
     left join sampled s on s.state = e.state

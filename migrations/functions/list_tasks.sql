@@ -1,8 +1,8 @@
 -- Picks the newest p_limit tasks with ids below p_before that meet everything that is given. Looks for about p_budget_ms:
 -- whatever was found by then is answered, and `next` says below which id to go on; null: there are no more.
 --
--- Candidates come newest first, in batches that grow: from the indexes of the states asked for where they have one or are
--- few, else from all tasks. That finds what is frequent. When it finds too few, what is rare by its scope, lane or creator
+-- Candidates come newest first, in batches that grow: by the states asked for where that is shorter, else from all tasks.
+-- That finds what is frequent. When it finds too few, what is rare by its scope, lane or creator
 -- is searched for in ranges of ids that grow as long as they turn out to be quick.
 create function millrace.list_tasks(
   p_states text[], p_scopes text[], p_patterns text[], p_prefix text, p_prefix_end text, p_lanes int[], p_creator bigint,
@@ -45,7 +45,7 @@ begin
     if next is null or clock_timestamp() > v_until then return; end if;
     v_looked := v_looked + v_size;
     exit when num_nulls(p_scopes, p_prefix_end, p_lanes, p_creator) < 4 and v_looked > case when v_is_few then 6000 else 1000 end;
-    v_size := least(v_size * 2, 4000);
+    v_size := least(v_size * 2, 2000);
   end loop;
 
   v_oldest := (select t.id from millrace.task t order by t.id limit 1);
@@ -101,34 +101,22 @@ begin
   );
 end $$;
 
--- The newest p_count tasks below p_before in any of these states; null when there is no short way to them: one state has
--- no index in the order of ids, and many tasks.
+-- The newest p_count tasks below p_before that may be in one of these states; null: no way is shorter than through all.
 create function millrace.newest_in(p_states text[], p_before bigint, p_count int) returns bigint[]
 language plpgsql stable as $$
 declare
-  v_few constant int := 3000;
-  v_all bigint[] := '{}';
-  v_one bigint[];
+  v_all bigint[];
 begin
-  if p_states is null or 'succeeded' = any(p_states) then return null; end if;
-  if 'ready' = any(p_states) then
-    v_one := array(select l.id from millrace.live l where l.state = 'ready' and l.gate is null limit v_few);
-    if cardinality(v_one) = v_few then return null; end if;
-    v_all := v_one;
-    v_one := array(select l.id from millrace.live l where l.state = 'ready' and l.gate is not null limit v_few);
-    if cardinality(v_one) = v_few then return null; end if;
-    v_all := v_all || v_one;
+  if p_states is null then return null; end if;
+  if p_states <@ '{succeeded,failed,canceled,skipped}' and 'succeeded' = any(p_states) then
+    return array(select d.id from millrace.done d where d.id < p_before order by d.id desc limit p_count);
   end if;
-  if 'delayed' = any(p_states) then
-    v_one := array(select l.id from millrace.live l where l.state = 'delayed' limit v_few);
-    if cardinality(v_one) = v_few then return null; end if;
-    v_all := v_all || v_one;
+  v_all := millrace.few_in(p_states);
+  if v_all is null then
+    if not (p_states <@ '{waiting,delayed,ready,running,held}') then return null; end if;
+    return array(select l.id from millrace.live l where l.id < p_before order by l.id desc limit p_count);
   end if;
-  if 'waiting' = any(p_states) then
-    v_one := array(select l.id from millrace.live l limit v_few);
-    if cardinality(v_one) = v_few then return null; end if;
-    v_all := v_all || v_one;
-  end if;
+  -- These have an index each, in the order of ids.
   if 'running' = any(p_states) then
     v_all := v_all || array(
       select l.id from millrace.live l where l.state = 'running' and l.id < p_before order by l.id desc limit p_count
@@ -152,6 +140,27 @@ begin
     where s.state in ('failed', 'canceled', 'skipped')
   );
   return array(select distinct x from unnest(v_all) x where x < p_before order by x desc limit p_count);
+end $$;
+
+-- All tasks in those of these states that have no index in the order of ids; null when they are many.
+create function millrace.few_in(p_states text[]) returns bigint[]
+language plpgsql stable as $$
+declare
+  v_few constant int := 3000;
+  v_all bigint[] := '{}';
+begin
+  if 'succeeded' = any(p_states) then return null; end if;
+  if 'ready' = any(p_states) then
+    v_all := array(select l.id from millrace.live l where l.state = 'ready' and l.gate is null limit v_few)
+      || array(select l.id from millrace.live l where l.state = 'ready' and l.gate is not null limit v_few);
+  end if;
+  if 'delayed' = any(p_states) then
+    v_all := v_all || array(select l.id from millrace.live l where l.state = 'delayed' limit v_few);
+  end if;
+  if 'waiting' = any(p_states) then
+    v_all := v_all || array(select l.id from millrace.live l limit v_few);
+  end if;
+  return case when cardinality(v_all) < v_few then v_all end;
 end $$;
 
 -- Tasks with ids from p_from up to below p_before, of these scopes, lanes or creator, by the search index alone.

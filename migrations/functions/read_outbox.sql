@@ -12,16 +12,23 @@ language plpgsql stable as $$
 declare
   v_oldest bigint;
   v_newest bigint;
-  v_after  bigint;
+  v_after  bigint := p_after;
+  v_first  bigint;
+  v_last   bigint;
   v_to     bigint;
   v_count  bigint;
-  v_last   bigint;
   v_events json;
 begin
-  v_oldest := coalesce((select p.first from millrace.outbox_page p order by p.first limit 1), 1);
   v_newest := coalesce((select p.last from millrace.outbox_page p order by p.first desc limit 1), 0);
-  v_after := coalesce(p_after, v_oldest - 1);
-  if v_after < v_oldest - 1 or v_after > v_newest then
+  if v_after is null then
+    v_oldest := coalesce((select p.first from millrace.outbox_page p order by p.first limit 1), 1);
+    v_after := v_oldest - 1;
+  end if;
+  -- The page on which the next event stands. The oldest page is looked for only when there is none: pages that were pruned
+  -- may lie before it, which a long snapshot of somebody's keeps from being removed.
+  select p.first, p.last into v_first, v_last from millrace.outbox_page p where p.first <= v_after + 1 order by p.first desc limit 1;
+  if v_after <> v_newest and (v_last is null or v_last <= v_after) then
+    v_oldest := coalesce((select p.first from millrace.outbox_page p order by p.first limit 1), 1);
     return json_build_object('is_gone', true, 'oldest', v_oldest::text, 'newest', v_newest::text);
   end if;
   v_to := least(v_newest, v_after + p_scan);
@@ -43,7 +50,7 @@ begin
         select x.xid, x.id, x.number as first_number
         from millrace.outbox_page p
           cross join lateral unnest(p.xids, p.ids, p.numbers, p.numbers[2 :] || (p.last + 1)) x(xid, id, number, next_number)
-        where p.first >= (select q.first from millrace.outbox_page q where q.first <= v_after + 1 order by q.first desc limit 1)
+        where p.first >= v_first
           and p.first <= v_to
           and x.next_number > v_after + 1
           and x.number <= v_to

@@ -42,8 +42,7 @@ begin
   insert into millrace.edge (prerequisite, dependent, condition)
   select distinct x.prerequisite, p_dependent, x.condition::millrace.condition
   from unnest(p_prerequisites, p_conditions) x(prerequisite, condition);
-  insert into millrace.event (task, name, prior, next, cause, actor)
-  values (p_dependent, 'rewired', v_live.state, v_live.state, p_cause, p_actor);
+  insert into millrace.event (task, name, cause, actor) values (p_dependent, 'rewired', p_cause, p_actor);
   insert into millrace.outbox (name, tasks, cause, actor) values ('rewired', array[p_dependent], p_cause, p_actor);
 
   select count(*) into v_unmet

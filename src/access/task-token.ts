@@ -1,6 +1,6 @@
 // Tokens that a running task gets. There is one for every attempt of every task, so none of them is a row: a token says
 // what it is limited to, for which attempt and until when, and is signed. It is good while the attempt runs; the time is
-// for the case that nobody learns of the attempt's end. Why so: docs/decisions/0010-access.md.
+// for the case that nobody learns of the attempt's end. Why so: docs/decisions/0013-access.md.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Db } from '../db/index.ts'
 import type { Identity, Limit } from './identity.ts'

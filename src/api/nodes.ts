@@ -44,6 +44,7 @@ const data = z.record(z.string(), z.unknown())
 
 export const node = z
   .object({
+    id,
     metadata,
     data: data.describe('what was given, and after the start what came of it; without what is listed in `omitted`'),
     omitted: z.array(z.string()).optional().describe('keys whose values are too large to be shown here'),

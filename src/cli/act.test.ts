@@ -50,9 +50,10 @@ describe('one task', () => {
 describe('what cannot be undone', () => {
   test('is not done where there is nobody to ask', async () => {
     const id = await server.add()
-    const { exitCode, stderr } = await run(['cancel', id])
+    // What is piped in is no answer of a person.
+    const { exitCode, stderr } = await run(['cancel', id], { stdin: 'y\n' })
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('add --yes')
+    expect(stderr).toContain('there is nobody to ask')
     expect(await stateOf(id)).toBe('ready')
   })
 
@@ -123,4 +124,35 @@ test('neither ids nor a filter, or both, are refused', async () => {
   for (const args of [['cancel'], ['cancel', '1', '--filter', 'state:ready']]) {
     expect((await run([...args, '--yes'])).exitCode).toBe(2)
   }
+})
+
+describe('a filter', () => {
+  test('names exactly the tasks that it finds, and asks before it acts on them', async () => {
+    const ids = [await server.add({ scope: 'filtered' }), await server.add({ scope: 'filtered' })]
+    const other = await server.add({ scope: 'other' })
+    const unasked = await run(['hold', '--filter', 'scope:filtered'])
+    expect(unasked.exitCode).toBe(2)
+    const dry = await run(['hold', '--filter', 'scope:filtered', '--dry-run', '-q'])
+    expect(dry.stdout.trim().split('\n').sort()).toEqual(ids.toSorted())
+    expect(await stateOf(ids[0] ?? '')).toBe('ready')
+    const { exitCode, stdout } = await run(['hold', '--filter', 'scope:filtered state:ready', '--yes'])
+    expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^held 2 tasks; /) })
+    expect(await Promise.all([...ids, other].map(stateOf))).toEqual(['held', 'held', 'ready'])
+  })
+
+  test('that finds nothing changes nothing', async () => {
+    const { exitCode, stderr } = await run(['cancel', '--filter', 'scope:nowhere', '--yes'])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'no tasks: nothing to do\n' })
+  })
+
+  test('that cannot be understood is exit code 2', async () => {
+    expect((await run(['cancel', '--filter', 'colour:red', '--yes'])).exitCode).toBe(2)
+  })
+
+  test('of many tasks shows how far it has come on a terminal', async () => {
+    await Promise.all(Array.from({ length: 12 }, () => server.add({ scope: 'twelve' })))
+    const { stderr } = await run(['hold', '--filter', 'scope:twelve', '--yes'], { terminal })
+    expect(stderr).toContain('12 of 12')
+    expect(stderr.endsWith('\r\u001b[K')).toBe(true)
+  })
 })

@@ -78,7 +78,10 @@ async function choose(
 ): Promise<TaskSummary[]> {
   const { signal } = context
   if (options.filter === undefined) {
-    return mapAtOnce(refs, AT_ONCE, (id) => server.client.call(server.routes.tasks.get, { params: { id } }, { signal }))
+    const read = (id: string) => server.client.call(server.routes.tasks.get, { params: { id } }, { signal })
+    const tasks = await mapAtOnce(refs, AT_ONCE, read)
+    // A number and a key may name the same one.
+    return [...new Map(tasks.map((task) => [task.id, task])).values()]
   }
   const { items, hasMore } = await listTasks(server, { q: options.filter }, { most: MOST, signal })
   if (hasMore) throw new UsageError(`--filter finds more than ${MOST} tasks`, 'make the search narrower')

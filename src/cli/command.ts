@@ -1,4 +1,4 @@
-import { type Command, Option } from './commander.ts'
+import { type Command, Option } from 'commander'
 import type { Context } from './context.ts'
 
 /**

@@ -4,6 +4,7 @@ import type { RootCommand } from '@bomb.sh/tab'
 import type { Context } from './context.ts'
 import { listTasks } from './list-tasks.ts'
 import { createProgram, loadAll } from './program.ts'
+import { clean } from './render/text.ts'
 import { nameOf } from './task.ts'
 import { withTimeout } from './with-timeout.ts'
 
@@ -36,11 +37,11 @@ const BUDGET_MS = 300 // longer than that, and the person has typed on
 
 /** The newest tasks; none when the server does not answer while the person waits. */
 async function idsOf(context: Context): Promise<(readonly [string, string])[]> {
-  using limited = withTimeout(context.signal, BUDGET_MS, () => new Error('too late'))
   try {
     const server = await context.server()
+    using limited = withTimeout(context.signal, BUDGET_MS, () => new Error('too late'))
     const { items } = await listTasks(server, {}, { most: 50, signal: limited.signal })
-    return items.map((task) => [task.id, `${task.state} ${nameOf(task)}`] as const)
+    return items.map((task) => [task.id, `${task.state} ${clean(nameOf(task))}`] as const)
   } catch {
     return []
   }

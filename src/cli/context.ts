@@ -4,7 +4,7 @@ import type { Prints } from './command.ts'
 import { UsageError } from './exit.ts'
 import type { Host, LoadHost } from './host.ts'
 import { createOutput, type Output } from './output.ts'
-import { Interrupted, type World } from './world.ts'
+import type { Interrupted, Left, World } from './world.ts'
 
 /** What every command may be given, before its own options. */
 export type GlobalOptions = {
@@ -31,8 +31,8 @@ export type Context = {
   readonly output: Output
   /** Aborts when the person wants the command to end. Whoever waits for long takes it. */
   readonly signal: AbortSignal
-  /** Ends the command as Ctrl-C does, where the terminal does not make a signal of it. */
-  readonly interrupt: () => void
+  /** Ends the command as a signal does, where the terminal does not make one of Ctrl-C. */
+  readonly interrupt: (why: Interrupted | Left) => void
   /** The server that was asked for. It is not spoken to yet. */
   readonly server: () => Promise<Server>
   /** The program that runs Millrace in this process. */
@@ -41,6 +41,8 @@ export type Context = {
   readonly config: (flags?: ConfigSources['flags']) => Promise<Config>
   /** Where settings come from, for what reads them otherwise. */
   readonly sources: (flags?: ConfigSources['flags']) => ConfigSources
+  /** Why the command is to end; undefined while it is not. */
+  readonly endedBy: () => Interrupted | Left | undefined
   /** Lets go of what it took from the process. */
   readonly end: () => void
 }
@@ -69,7 +71,7 @@ export function createContext({ world, loadHost, options, prints }: ContextOptio
     get signal() {
       return interruption.signal()
     },
-    interrupt: () => interruption.abort(new Interrupted('SIGINT')),
+    interrupt: (why) => interruption.abort(why),
     async server() {
       const [{ createClient, routes }, { findConnection }] = await Promise.all([
         import('../api/index.ts'),
@@ -85,6 +87,7 @@ export function createContext({ world, loadHost, options, prints }: ContextOptio
       return (await readConfig(sources(flags))).config
     },
     sources,
+    endedBy: () => interruption.reason(),
     end: () => interruption.end(),
   }
 }
@@ -93,10 +96,10 @@ export function createContext({ world, loadHost, options, prints }: ContextOptio
 function createInterruption(world: World) {
   const controller = new AbortController()
   let undo: (() => void) | undefined
-  const abort = (interrupted: Interrupted) => {
+  const abort = (why: Interrupted | Left) => {
     // Without a listener the next signal ends the process, whatever still waits.
     undo?.()
-    controller.abort(interrupted)
+    controller.abort(why)
   }
   return {
     abort,
@@ -104,6 +107,7 @@ function createInterruption(world: World) {
       undo ??= world.onInterrupt(abort)
       return controller.signal
     },
+    reason: () => (controller.signal.aborted ? (controller.signal.reason as Interrupted | Left) : undefined),
     end: () => undo?.(),
   }
 }

@@ -48,6 +48,7 @@ const byCode: Readonly<Record<string, ExitName>> = {
   not_a_server: 'unreachable',
   timed_out: 'timed_out',
   interrupted: 'interrupted',
+  left: 'interrupted',
   terminated: 'terminated',
 }
 
@@ -94,7 +95,7 @@ export function exitOf(error: unknown): number {
 /** An error as a person reads it: what happened, why, what to do about it, and by which id the server's log has it. */
 export function tell(error: unknown): string[] {
   const { message, code, remedy, problem } = (error ?? {}) as Told
-  if (code === 'interrupted' || code === 'terminated') return []
+  if (code === 'interrupted' || code === 'terminated' || code === 'left') return []
   const isForeseen = typeof remedy === 'string' || (typeof code === 'string' && /^[a-z_]+$/.test(code))
   return [
     `millrace: ${message || String(error)}`,

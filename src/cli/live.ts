@@ -1,8 +1,10 @@
 import type { Context } from './context.ts'
 import { createFrame } from './render/frame.ts'
+import { prepareWidths } from './render/text.ts'
+import { Interrupted, Left } from './world.ts'
 
 export type Live = {
-  readonly draw: (lines: readonly string[]) => void
+  readonly draw: (lines: readonly string[]) => Promise<void>
   /** Aborts when the person wants it to end. */
   readonly signal: AbortSignal
 }
@@ -15,14 +17,16 @@ export async function live<T>(context: Context, show: (live: Live) => Promise<T>
   const { stdin, stdout } = context.world
   const frame = createFrame(stdout)
   let drawn: readonly string[] = []
-  const draw = (lines: readonly string[]) => {
+  const draw = async (lines: readonly string[]) => {
+    await prepareWidths(lines)
     drawn = lines
     frame.draw(lines)
   }
   const redraw = () => frame.draw(drawn)
   const hear = (chunk: Uint8Array | string) => {
     // In this mode Ctrl-C is a character like any other.
-    if (['q', '\u0003'].some((key) => String(chunk).includes(key))) context.interrupt()
+    if (String(chunk).includes('\u0003')) context.interrupt(new Interrupted('SIGINT'))
+    else if (String(chunk).includes('q')) context.interrupt(new Left('left with q'))
   }
   const isRaw = stdin.isTTY === true && stdin.setRawMode !== undefined
   if (isRaw) {

@@ -1,4 +1,6 @@
+import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { waitFor } from '../../test/processes.ts'
 import { aTaskServer, type TaskServer } from '../../test/task-server.ts'
 
 let server: TaskServer
@@ -165,5 +167,125 @@ describe('a server', () => {
     const { exitCode, stderr } = await run(['why', '1'], { env: { MILLRACE_TOKEN: 'wrong' } })
     expect(exitCode).toBe(4)
     expect(stderr).toContain('(unauthorized)')
+  })
+})
+
+describe('ls', () => {
+  test('lists the newest first, filtered, with the fields of the API', async () => {
+    const ids = [await server.add({ scope: 'listed' }), await server.add({ scope: 'listed', key: 'k' })]
+    await server.millrace.hold(ids[0] ?? '')
+    expect((await run(['ls', '--scope', 'listed', '-q'])).stdout).toBe(`${ids[1]}\n${ids[0]}\n`)
+    expect((await run(['ls', '--scope', 'liste*', '--state', 'held', '-q'])).stdout).toBe(`${ids[0]}\n`)
+    expect((await run(['ls', 'state:held', 'scope:listed', '-q'])).stdout).toBe(`${ids[0]}\n`)
+    const [task] = JSON.parse((await run(['ls', '--scope', 'listed', '--json', '--limit', '1'])).stdout)
+    expect(task).toEqual({
+      id: ids[1],
+      kind: 'test.work',
+      queue: 'default',
+      scope: 'listed',
+      key: 'k',
+      state: 'ready',
+      priority: 0,
+      created_at: expect.any(String),
+      started_at: null,
+      finished_at: null,
+    })
+    const { stdout } = await run(['ls', '--scope', 'listed', '--plain'])
+    expect(stdout.split('\n')[0]).toMatch(new RegExp(`^${ids[1]}\tready\ttest.work\tlisted/k\t\\d{4}-[^\t]*Z\t$`))
+  })
+
+  test('says that there are more, and --all lists them page by page', async () => {
+    const many = Array.from({ length: 520 }, () => server.add({ scope: 'many' }))
+    const ids = await Promise.all(many)
+    const some = await run(['ls', '--scope', 'many', '-q', '--limit', '2'])
+    expect(some.stdout.trim().split('\n')).toHaveLength(2)
+    expect(some.stderr).toContain('--all')
+    const all = await run(['ls', '--scope', 'many', '-q', '--all'])
+    expect(all.stdout.trim().split('\n').sort()).toEqual(ids.toSorted())
+    expect(all.stderr).toBe('')
+  })
+
+  test('on a terminal fits its width, and into a pipe nothing is cut', async () => {
+    const key = 'a-very-long-key-that-does-not-fit-into-a-narrow-terminal-by-any-means'
+    await server.add({ scope: 'wide', key })
+    const narrow = await run(['ls', '--scope', 'wide'], { terminal: { columns: 60, rows: 20 }, env: { NO_COLOR: '1' } })
+    for (const line of narrow.stdout.trimEnd().split('\n')) expect(line.length).toBeLessThanOrEqual(60)
+    expect((await run(['ls', '--scope', 'wide'])).stdout).toContain(key)
+  })
+
+  test('of nothing prints nothing, and an empty list as JSON', async () => {
+    expect(await run(['ls', '--scope', 'nowhere'])).toMatchObject({ stdout: '', stderr: 'no tasks\n', exitCode: 0 })
+    expect((await run(['ls', '--scope', 'nowhere', '--json'])).stdout).toBe('[]\n')
+  })
+})
+
+describe('status', () => {
+  test('says which server, who asks, who performs and how many tasks', async () => {
+    const { stdout } = await run(['status', '--json'])
+    expect(JSON.parse(stdout)).toEqual({
+      url: server.url,
+      url_from: 'MILLRACE_URL',
+      version: expect.stringMatching(/^\d+\.\d+/),
+      you: { name: 'admin', role: 'admin', limit: null, from: 'MILLRACE_TOKEN' },
+      workers: [expect.any(String)],
+      tasks: expect.objectContaining({ ready: { count: expect.any(Number), is_exact: expect.any(Boolean) } }),
+    })
+    expect((await run(['status'])).stdout).toMatch(/^tasks .* ready/m)
+  })
+})
+
+describe('top', () => {
+  test('on a terminal shows what runs, and q ends it', async () => {
+    const { task, end } = await server.runOne()
+    const keys = new PassThrough()
+    const looking = run(['top', '--interval', '100ms'], { terminal: { columns: 100, rows: 30 }, stdin: keys })
+    await looking.says(new RegExp(`${task} .*● running`))
+    keys.write('q')
+    const { exitCode, stdout } = await looking
+    expect(exitCode).toBe(0)
+    expect(stdout.endsWith('\u001b[?25h')).toBe(true)
+    await end()
+  })
+
+  test('into a pipe prints each change as a line', async () => {
+    const looking = run(['top', '--interval', '100ms', '--ndjson'])
+    await looking.says(/"state"/)
+    const { task, end } = await server.runOne()
+    await looking.says(new RegExp(`"id":"${task}".*"state":"running"`))
+    await end()
+    await looking.says(new RegExp(`"id":"${task}".*"state":"succeeded"`))
+    looking.interrupt()
+    expect((await looking).exitCode).toBe(130)
+  })
+})
+
+describe('worker ls', () => {
+  test('lists who performs tasks', async () => {
+    const workers = JSON.parse((await run(['worker', 'ls', '--json=name,is_alive,kinds'])).stdout)
+    expect(workers).toContainEqual({ name: expect.any(String), is_alive: true, kinds: ['node'] })
+  })
+})
+
+describe('completion', () => {
+  test('suggests commands, options, their values and ids of tasks', async () => {
+    const id = await server.add({ key: 'suggested' })
+    const suggest = async (...words: string[]) => (await run(['complete', '--', ...words])).stdout.split('\n')
+    expect(await suggest('wa')).toEqual(expect.arrayContaining(['wait\twait until tasks have ended or are in a state']))
+    expect(await suggest('node', 'k')).toContain('kill\tstop nodes, or keep them from starting')
+    expect((await suggest('ls', '--st')).join()).toContain('--state\t')
+    expect((await suggest('wait', '--for', 'run')).join()).toContain('running\t')
+    // A server that is busy is not waited for, so that this may take more than one attempt.
+    const wanted = `${id}\tready default/suggested`
+    await waitFor(async () => (await suggest('show', '')).includes(wanted) || undefined)
+    expect((await suggest('complet')).join()).not.toContain('complete\t')
+  })
+
+  test('prints a script for each shell', async () => {
+    for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
+      const { stdout, exitCode } = await run(['completion', shell])
+      expect(exitCode).toBe(0)
+      expect(stdout).toMatch(/millrace.*complete.*--/)
+    }
+    expect((await run(['completion', 'csh'])).exitCode).toBe(2)
   })
 })

@@ -108,7 +108,7 @@ export function parseJson(key: string, text: string): unknown {
 }
 
 /** What a node does, in a line, as far as its data tell. */
-export function nodeLabel({ metadata: { type }, data }: Node): string {
+export function nodeLabel({ metadata: { type }, data }: Pick<Node, 'metadata' | 'data'>): string {
   const { command, args, file, time, seconds, result } = data
   const words = [command, ...(Array.isArray(args) ? args : []), file, time, seconds].filter((one) => one !== undefined)
   const what = words.map((word) => (typeof word === 'string' ? word : JSON.stringify(word))).join(' ')

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from './commander.ts'
+import { InvalidArgumentError } from 'commander'
 import { parseDuration } from './render/time.ts'
 
 export function positiveInteger(text: string): number {

@@ -5,8 +5,7 @@ import { readTerminal } from '../config/index.ts'
 import type { Prints } from './command.ts'
 import { UsageError } from './exit.ts'
 import { createStyle, type Style } from './render/style.ts'
-import { type Column, table } from './render/table.ts'
-import { clean } from './render/text.ts'
+import type { Column } from './render/table.ts'
 import type { Sink, World } from './world.ts'
 
 export type OutputOptions = {
@@ -59,16 +58,19 @@ export function createOutput({ stdout, stderr, environment }: World, options: Ou
       : options.color === 'always'
   const isTerminal = stdout.isTTY === true
   const style = createStyle(format === 'text' && hasColor(stdout))
-  const width = isTerminal ? (stdout.columns ?? 80) : undefined
+  // Asked each time: a terminal can be resized.
+  const width = () => (isTerminal ? (stdout.columns ?? 80) : undefined)
   const line = (text: string) => void stdout.write(`${text}\n`)
-  const fields = options.jsonFields === undefined ? undefined : fieldsOf(options.jsonFields)
+  const fields = options.jsonFields ? fieldsOf(options.jsonFields) : undefined
   const json = (value: unknown) => line(JSON.stringify(value, null, isTerminal && format === 'json' ? 2 : undefined))
   return {
     format,
     isLive: isTerminal && format === 'text' && !terminal.isDumb,
     style,
     errorStyle: createStyle(hasColor(stderr)),
-    width,
+    get width() {
+      return width()
+    },
     one(value, text) {
       if (format === 'json' || format === 'ndjson') json(pick(value, fields))
       else for (const one of text()) line(one)
@@ -77,9 +79,14 @@ export function createOutput({ stdout, stderr, environment }: World, options: Ou
       if (format === 'json') json(items.map((item) => pick(item, fields)))
       else if (format === 'ndjson') for (const item of items) json(pick(item, fields))
       else if (format === 'quiet') for (const item of items) line(id(item))
-      else if (format === 'plain') for (const item of items) line(plainLine(item, columns))
-      else if (items.length === 0) stderr.write(`${none}\n`)
-      else for (const one of await table(items, columns, { style, width })) line(one)
+      else if (items.length === 0) stderr.write(format === 'text' && none !== '' ? `${none}\n` : '')
+      else {
+        // Loaded here: most commands print no table.
+        const { table, tabbed } = await import('./render/table.ts')
+        const lines =
+          format === 'plain' ? tabbed(items, columns) : await table(items, columns, { style, width: width() })
+        for (const one of lines) line(one)
+      }
     },
     item(value, text) {
       if (format === 'json' || format === 'ndjson') line(JSON.stringify(pick(value, fields)))
@@ -118,6 +125,3 @@ function pick(value: object, fields: readonly string[] | undefined): unknown {
   }
   return Object.fromEntries(fields.map((name) => [name, known.get(name)]))
 }
-
-const plainLine = <T>(item: T, columns: readonly Column<T>[]): string =>
-  columns.map(({ plain, of }) => clean((plain ?? of)(item))).join('\t')

@@ -1,5 +1,5 @@
+import { Command, CommanderError } from 'commander'
 import { type CommandFile, declare, splitJsonFields } from './command.ts'
-import { Command, CommanderError } from './commander.ts'
 import type { GlobalOptions } from './context.ts'
 import { exitCodes, exitOf, tell } from './exit.ts'
 import type { LoadHost } from './host.ts'
@@ -31,18 +31,20 @@ export function createProgram(perform: Perform, without: readonly string[] = [])
     for (const entry of commands) if (!without.includes(entry.name)) addEntry(program, entry, perform)
   }
   program.helpCommand('help [command...]', 'explain a command')
-  for (const entry of hidden) if (!without.includes(entry.name)) addEntry(program, entry, perform, true)
+  for (const entry of hidden) if (!without.includes(entry.name)) addEntry(program, entry, perform, { hidden: true })
   return program.hook('preSubcommand', (_, command) => load(command, perform))
 }
 
-function addEntry(parent: Command, entry: Entry, perform: Perform, isHidden = false): void {
-  const command = parent.command(entry.name, { hidden: isHidden }).description(entry.about)
+type Place = { readonly hidden?: boolean; readonly isDefault?: boolean }
+
+function addEntry(parent: Command, entry: Entry, perform: Perform, place: Place = {}): void {
+  const command = parent.command(entry.name, place).description(entry.about)
   if ('load' in entry) {
     files.set(command, entry.load)
     return
   }
   command.helpCommand(false).usage('COMMAND [options]')
-  for (const below of entry.commands) addEntry(command, below, perform)
+  for (const below of entry.commands) addEntry(command, below, perform, { isDefault: below.name === entry.byDefault })
   command.hook('preSubcommand', (_, inner) => load(inner, perform))
 }
 
@@ -75,6 +77,9 @@ export async function run(argv: readonly string[], loadHost: LoadHost, world: Wo
     if (!file.isServing) endWithReader(stdout)
     try {
       exitCode = (await file.run(context, args, options)) ?? exitCodes.done
+    } catch (error) {
+      // What broke off because the person ended it is not told as an error of its own.
+      throw context.endedBy() ?? error
     } finally {
       context.end()
     }
@@ -95,7 +100,9 @@ export async function run(argv: readonly string[], loadHost: LoadHost, world: Wo
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
-    for (const line of tell(error)) stderr.write(`${line}\n`)
+    // A message may carry names that others chose.
+    const { cleanLines } = await import('./render/text.ts')
+    for (const line of tell(error).flatMap(cleanLines)) stderr.write(`${line}\n`)
     if (program.opts<GlobalOptions>().debug) stderr.write(`${(error as Error).stack ?? String(error)}\n`)
     return exitOf(error)
   }
@@ -114,6 +121,7 @@ function askForHelp(argv: readonly string[]): string[] {
 function endWithReader(stdout: Sink): void {
   stdout.once('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(exitCodes.done)
-    throw error
+    process.stderr.write(`millrace: standard output cannot be written: ${error.message}\n`)
+    process.exit(exitCodes.failure)
   })
 }

@@ -3,7 +3,13 @@
 import type { CommandFile } from './command.ts'
 
 type Leaf = { readonly name: string; readonly about: string; readonly load: () => Promise<CommandFile> }
-type Branch = { readonly name: string; readonly about: string; readonly commands: readonly Leaf[] }
+type Branch = {
+  readonly name: string
+  readonly about: string
+  readonly commands: readonly Leaf[]
+  /** The one that is meant where none is named. */
+  readonly byDefault?: string
+}
 export type Entry = Leaf | Branch
 
 const leaf = (name: string, about: string, load: Leaf['load']): Leaf => ({ name, about, load })
@@ -16,11 +22,19 @@ const start: readonly Entry[] = [
     'start the server, with its database unless another is named',
     async () => (await import('./commands/serve.ts')).serve,
   ),
-  leaf(
-    'worker',
-    'perform tasks of the same database, on this or another machine',
-    async () => (await import('./commands/worker.ts')).worker,
-  ),
+  {
+    name: 'worker',
+    about: 'perform tasks of the same database, on this or another machine',
+    byDefault: 'run',
+    commands: [
+      leaf(
+        'run',
+        'perform tasks until a signal comes',
+        async () => (await import('./commands/worker-run.ts')).workerRun,
+      ),
+      leaf('ls', 'list who performs tasks', async () => (await import('./commands/worker-ls.ts')).workerLs),
+    ],
+  },
   leaf(
     'doctor',
     'look for what would keep Millrace from working here',

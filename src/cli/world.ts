@@ -32,6 +32,11 @@ export class Interrupted extends Error {
   }
 }
 
+/** The person has seen enough, and pressed the key that says so. */
+export class Left extends Error {
+  readonly code = 'left'
+}
+
 export const processWorld: World = {
   stdin: process.stdin,
   stdout: process.stdout,

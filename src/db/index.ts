@@ -28,4 +28,4 @@ export {
   text,
   timestamptz,
 } from './statement.ts'
-export { isConnectionLost, isRetryable, isStoodStill, savepoint, transaction } from './transaction.ts'
+export { isConnectionLost, isRetryable, isStoodStill, savepoint, snapshot, transaction } from './transaction.ts'

@@ -43,7 +43,7 @@ function codeOf(error: unknown): string {
 export async function transaction<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise<T> {
   for (let round = 1; ; round += 1) {
     try {
-      return await attempt(pool, body)
+      return await attempt(pool, 'begin isolation level read committed', body)
     } catch (error) {
       if (!isRetryable(error) || round === MAX_ROUNDS) throw error
       await sleep(Math.random() * 4 * 2 ** round)
@@ -51,7 +51,12 @@ export async function transaction<T>(pool: Pool, body: (tx: Client) => Promise<T
   }
 }
 
-async function attempt<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise<T> {
+/** Runs `body`, which only reads, so that all its reads see the database as it was at one moment. */
+export function snapshot<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise<T> {
+  return attempt(pool, 'begin isolation level repeatable read, read only', body)
+}
+
+async function attempt<T>(pool: Pool, begin: string, body: (tx: Client) => Promise<T>): Promise<T> {
   // Errors of a checked-out client are also emitted; unheard they would end the process.
   let broken: Error | undefined
   const hear = (error: Error) => {
@@ -60,7 +65,7 @@ async function attempt<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise
   const client = await checkOut(pool, hear)
   prepareLike(client, pool)
   try {
-    await client.query('begin isolation level read committed')
+    await client.query(begin)
     const result = await body(client)
     await client.query('commit')
     return result

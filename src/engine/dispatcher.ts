@@ -63,6 +63,7 @@ export class DispatcherLoop implements Dispatcher {
   #staleCheck: NodeJS.Timeout | undefined
   #listener: Listener | undefined
   #waiters: (() => void)[] = []
+  #starting: Promise<void> | undefined
 
   constructor(parts: DispatcherParts, workers: readonly AnyWorker[], options: DispatchOptions) {
     this.#parts = parts
@@ -102,7 +103,12 @@ export class DispatcherLoop implements Dispatcher {
     return this.#lease.holder
   }
 
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    this.#starting = this.#setUp()
+    return this.#starting
+  }
+
+  async #setUp(): Promise<void> {
     const wanted = [...this.#workers.values()].flatMap((worker) =>
       (this.#options.queues ?? [worker.queue ?? 'default']).map((queue) => ({ queue, kind: worker.kind })),
     )
@@ -121,8 +127,6 @@ export class DispatcherLoop implements Dispatcher {
     this.#staleCheck = setInterval(() => this.#returnStale(), STALE_QUEUE_MS)
     this.#schedule()
   }
-
-  // --- the loop -------------------------------------------------------------------------------------------------
 
   #schedule(): void {
     if (this.#isScheduled) return
@@ -223,8 +227,6 @@ export class DispatcherLoop implements Dispatcher {
     }, ms)
   }
 
-  // --- performing -----------------------------------------------------------------------------------------------
-
   #begin(tasks: readonly ClaimedTask[], holder: number): void {
     if (tasks.length === 0) return
     for (const task of tasks) this.#unbegun.push(new Run(this.#workerOfLane.get(task.lane) as AnyWorker, task, holder))
@@ -308,8 +310,6 @@ export class DispatcherLoop implements Dispatcher {
     })
   }
 
-  // --- when something breaks ------------------------------------------------------------------------------------
-
   #stepFailed(finished: readonly Finished[], error: Error): void {
     // Whether the step committed is unknown. Successes are offered again, and whatever it claimed is looked for.
     this.#finished.unshift(...finished)
@@ -361,8 +361,6 @@ export class DispatcherLoop implements Dispatcher {
     this.#returns.give(stale)
   }
 
-  // --- the end --------------------------------------------------------------------------------------------------
-
   idle(): Promise<void> {
     this.#isDry = false
     return this.#untilQuiet()
@@ -384,6 +382,8 @@ export class DispatcherLoop implements Dispatcher {
   async stop(): Promise<void> {
     if (this.#isStopping) return
     this.#isStopping = true
+    // What has begun to start would otherwise go on listening after the end.
+    await this.#starting?.catch(() => {})
     clearTimeout(this.#poll)
     clearInterval(this.#staleCheck)
     this.#recovery.close()

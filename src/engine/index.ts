@@ -22,6 +22,7 @@ export {
 export { EventHub } from './event-hub.ts'
 export { type ListOptions, listTasks, type TaskFilter, type TaskList, type TaskSummary } from './list.ts'
 export { type DispatcherSummary, listDispatchers } from './list-dispatchers.ts'
+export type { Look } from './look.ts'
 export { type ConnectOptions, connect, Millrace } from './millrace.ts'
 export {
   keepOutbox,

@@ -94,7 +94,7 @@ async function toSearch(db: Db, filter: TaskFilter): Promise<Search | undefined>
   const ids = await toIds(db, scopes, query)
   if ([states, scopes, lanes, ids].some((list) => list?.length === 0)) return undefined
   const keys = query.keys.map(toLike)
-  const words = query.words.map((word) => `%${escape(word.toLowerCase())}%`)
+  const words = query.words.map((word) => `%${literal(word.toLowerCase())}%`)
   return {
     states: states ?? null,
     ...toScopes(scopes),
@@ -112,8 +112,8 @@ const beginning = (text: string | undefined): Pattern[] | undefined =>
   text === undefined ? undefined : [{ text, isPrefix: true }]
 const some = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)
 
-const escape = (text: string) => text.replace(/[\\%_]/g, '\\$&')
-const toLike = ({ text, isPrefix }: Pattern) => escape(text) + (isPrefix ? '%' : '')
+const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')
+const toLike = ({ text, isPrefix }: Pattern) => literal(text) + (isPrefix ? '%' : '')
 
 function toStates(wanted: readonly TaskState[] | undefined, query: Query): TaskState[] | undefined {
   const unknown = wanted?.find((state) => !taskStates.states.includes(state))
@@ -169,11 +169,8 @@ function endOf(prefix: string): string | null {
 }
 
 function digestOf(filter: TaskFilter): string {
-  const canonical = JSON.stringify(
-    Object.entries(filter)
-      .filter(([, value]) => value !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
-  )
+  const { state, scope, scopePrefix, kind, queue, creator, text } = filter
+  const canonical = JSON.stringify([state ?? null, scope, scopePrefix, kind, queue, creator, text])
   return createHash('sha256').update(canonical).digest('base64url').slice(0, 8)
 }
 

@@ -1,4 +1,4 @@
-import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect } from '../db/index.ts'
+import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect, snapshot } from '../db/index.ts'
 import * as act from './act.ts'
 import { type AddedTask, type AddItem, type AddOptions, add } from './add.ts'
 import { countTasks, type TaskCount } from './count.ts'
@@ -8,8 +8,9 @@ import { notify } from './dispatchers.sql.ts'
 import { EventHub } from './event-hub.ts'
 import { type ListOptions, listTasks, type TaskList } from './list.ts'
 import { type DispatcherSummary, listDispatchers } from './list-dispatchers.ts'
+import { type Look, look } from './look.ts'
 import { Names } from './names.ts'
-import { type OutboxRetention, publish, readEvents } from './outbox.ts'
+import { type OutboxRetention, publish, readEvents, sequence } from './outbox.ts'
 import { type PruneOptions, prune } from './prune.ts'
 import * as reading from './read.ts'
 import { verify } from './reads.sql.ts'
@@ -24,7 +25,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from './task-event.ts'
-import { type Why, why } from './why.ts'
+import { type Why, whyOf } from './why.ts'
 import type { AnyWorker, PayloadInput, Requirement } from './worker.ts'
 
 export type ConnectOptions = {
@@ -156,7 +157,12 @@ export class Millrace {
   }
 
   why(ref: reading.TaskRef): Promise<Why> {
-    return why(this.#pool, ref)
+    return snapshot(this.#pool, async (db) => whyOf(db, await reading.read(db, ref)))
+  }
+
+  /** The task with why it is as it is, its neighbours and its attempts, all of one moment. */
+  look(ref: reading.TaskRef): Promise<Look> {
+    return snapshot(this.#pool, (db) => look(db, ref))
   }
 
   history(id: string): Promise<reading.HistoryEntry[]> {
@@ -216,7 +222,9 @@ export class Millrace {
   }
 
   /** Events that are kept, after a position. Throws `PositionGone`. */
-  events(options: ReadEventsOptions): Promise<EventPage> {
+  async events(options: ReadEventsOptions): Promise<EventPage> {
+    // While nobody subscribes, what was committed has no numbers yet.
+    await sequence(this.#pool)
     return readEvents(this.#pool, options)
   }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { aWorker, mendable, throwing, useEngine } from '../../test/engine.ts'
+import { waitFor } from '../../test/processes.ts'
 import { transaction } from '../db/index.ts'
-import { InvalidOption, PermanentError, PositionGone, TransientError } from './index.ts'
+import { connect, InvalidOption, PermanentError, PositionGone, TransientError } from './index.ts'
 import { keepOutbox, newestPosition, oldestPosition, publish, readEvents, sequence } from './outbox.ts'
 import type { EventFilter, TaskEvent } from './task-event.ts'
 
@@ -349,4 +350,20 @@ describe('retention', () => {
     })
     await expect(inside).rejects.toThrow('a transaction of their own')
   })
+})
+
+test('a dispatcher keeps the outbox small where nobody subscribes', async () => {
+  const millrace = await connect({ databaseUrl: engine.databaseUrl, eventRetention: { rows: 3 } })
+  const worker = aWorker()
+  const dispatcher = millrace.dispatch([worker])
+  for (let i = 0; i < 20; i += 1) {
+    await millrace.publish({ name: 'test.filled', scope: 'fill' })
+    await now()
+  }
+  await waitFor(async () => {
+    const { rows } = await engine.pool.query<{ n: number }>('select count(*)::int as n from millrace.outbox')
+    return (rows[0]?.n ?? 20) <= 3 || undefined
+  })
+  await dispatcher.stop()
+  await millrace.close()
 })

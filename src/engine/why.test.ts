@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { aWorker, mendable, useEngine } from '../../test/engine.ts'
+import { snapshot } from '../db/index.ts'
 import { TaskNotFound } from './errors.ts'
+import { read } from './read.ts'
+import { whyOf } from './why.ts'
 import { TransientError } from './work-error.ts'
 
 const engine = useEngine()
@@ -161,4 +164,17 @@ test('of a supersession that waits for a running one names it', async () => {
     culprits: [earlier],
   })
   if (run) await dispatcher.perform(run)
+})
+
+test('of a task that ends while it is looked at is of the moment when the look began', async () => {
+  const worker = aWorker()
+  const first = await engine.add(worker)
+  const id = await engine.add(worker, { requires: [first] })
+  const said = await snapshot(engine.pool, async (db) => {
+    const task = await read(db, id)
+    await engine.drain(worker)
+    return whyOf(db, task)
+  })
+  expect(said.sentence).toBe(`waits for task ${first} (${worker.kind}), ready`)
+  expect(await why(id)).toEqual({ sentence: 'succeeded', culprits: [] })
 })

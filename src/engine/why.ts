@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import { read, type Task, type TaskRef } from './read.ts'
+import { read, type Task } from './read.ts'
 import { readReadiness, readUnmet } from './reads.sql.ts'
 import type { TaskId } from './task.ts'
 
@@ -12,9 +12,11 @@ export type Why = {
 
 const MOST_NAMED = 3
 
-/** Why the task is in the state it is in, in one sentence with the ids of those to blame. */
-export async function why(db: Db, ref: TaskRef): Promise<Why> {
-  const task = await read(db, ref)
+/**
+ * Why the task is in the state it is in, in one sentence with the ids of those to blame. `db` is the snapshot that the
+ * task was read in: a sentence made of two moments would be true of neither.
+ */
+export async function whyOf(db: Db, task: Task): Promise<Why> {
   switch (task.state) {
     case 'waiting':
       return whyWaiting(db, task)

@@ -263,7 +263,6 @@ describe('a page', () => {
   test('is answered to those who ask for JSON', async () => {
     const server = await aServerWithEngine()
     for (const name of ['test.one', 'test.two', 'test.three']) await server.tell(name)
-    await (await listenTo(`${server.stream}?after=oldest`)).count(3)
     const first = await server.ask('GET', '/v1/events?limit=2', asJson)
     expect(namesOf(first.json.items)).toEqual(['test.one', 'test.two'])
     expect(first.json.next_cursor).toBe(first.json.items[1].id)
@@ -271,7 +270,6 @@ describe('a page', () => {
     expect(namesOf(second.json.items)).toEqual(['test.three'])
     expect(second.json.next_cursor).toBeNull()
     await server.tell('test.four')
-    await (await listenTo(`${server.stream}?after=${second.json.position}`)).count(1)
     const later = await server.ask('GET', `/v1/events?after=${second.json.position}`, asJson)
     expect(namesOf(later.json.items)).toEqual(['test.four'])
     const filtered = await server.ask('GET', '/v1/events?topics=test.two,test.four&scope=a,test', asJson)

@@ -23,7 +23,7 @@ export function toMetadata(metadata: Metadata): Node['metadata'] {
 
 export function toNode(read: Awaited<ReturnType<Nodes['read']>>): Node {
   const omitted = read.omitted.length === 0 ? {} : { omitted: [...read.omitted] }
-  return { metadata: toMetadata(read.metadata), data: { ...read.data }, ...omitted }
+  return { id: read.metadata.id, metadata: toMetadata(read.metadata), data: { ...read.data }, ...omitted }
 }
 
 /** Throws unless the caller's role opened the door, or the token is of a node that reaches all of these. */

@@ -149,6 +149,8 @@ describe('T8: waiting', () => {
     const killed = await running('echo $$; trap "" TERM; while :; do sleep 0.05; done', 1)
     const awaited = wait(`id=${killed.id},${last}&state=killing`)
     await kill(killed.id, last)
+    const before = await wait(`id=${killed.id}&state=running`, { prefer: 'wait=5' })
+    expect(before.status).toBe(200)
     expect((await awaited).json.nodes.map((node: { state: string }) => node.state)).toEqual([
       expect.stringMatching(/^kill(ing|ed)$/),
       'killed',
@@ -161,12 +163,14 @@ describe('T8: waiting', () => {
   })
 
   test('waiting goes on at another server when one was stopped', async () => {
-    const [id] = (await nodes.add(sleeping(1))) as [string]
+    const [id] = (await nodes.add(sleeping(3600))) as [string]
     const other = await aServer({ on: nodes.server.database })
     const waiting = other.ask('GET', `/v1/scheduler/wait?id=${id}`)
     await other.ask('GET', '/v1/nodes?limit=1')
     await other.stop()
     expect((await waiting).json).toMatchObject({ status: 503, code: 'not_ready' })
-    expect(await nodes.ended(id)).toEqual(['finished'])
+    const again = nodes.ended(id)
+    await kill(id)
+    expect(await again).toEqual(['killed'])
   })
 })

@@ -16,7 +16,7 @@ describe('T6: commands', () => {
   })
 
   test('a shell command is run by bash', async () => {
-    const [node] = await nodes.run(shell('a=(x y z); echo "${a[1]} $((1 + 2)) $BASH_VERSION" | sed s/y/w/'))
+    const [node] = await nodes.run(shell('a=(x y z); echo "$a $((1 + 2)) $BASH_VERSION" | sed s/x/w/'))
     expect(node.data.stdout).toMatch(/^w 3 \d/)
   })
 

@@ -17,7 +17,11 @@ export function addNodes(app: FastifyInstance, nodes: Nodes): void {
     return once(async (tx) => {
       const by = { tx, actor: identity.name }
       const added = await pointingInto('/body', () => nodes.add(by, body.map(toNewNode)))
-      return added.map(({ metadata, data }) => ({ metadata: toMetadata(metadata), data: { ...data } }))
+      return added.map(({ metadata, data }) => ({
+        id: metadata.id,
+        metadata: toMetadata(metadata),
+        data: { ...data },
+      }))
     })
   })
   addRoute(app, of.get, async ({ params, identity, reply }) => {

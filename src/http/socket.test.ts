@@ -179,6 +179,20 @@ describe('a client', () => {
     expect(ids.every((id, i) => i === 0 || id === (ids[i - 1] ?? 0) + 1)).toBe(true)
   })
 
+  test('that replays and does not read is held a little of it', async () => {
+    const server = await anEventServer()
+    const detail = { text: 'x'.repeat(8_000) }
+    await Promise.all(Array.from({ length: 1_000 }, () => server.tell('test.told', detail)))
+    const talking = await talkTo(server.url)
+    talking.socket.pause()
+    talking.say({ type: 'subscribe', id: 'a', after: 'oldest' })
+    await waitFor(() => (server.heldBytes() > 0 ? true : undefined))
+    // 8 MB are in the first batch.
+    expect(server.heldBytes()).toBeLessThan(1_000_000)
+    talking.socket.resume()
+    await talking.events('a', 1_000)
+  })
+
   test('is told when the server stops', async () => {
     const server = await anEventServer()
     const talking = await talkTo(server.url)

@@ -41,13 +41,7 @@ function addTask(app: FastifyInstance, millrace: Millrace): void {
   const { tasks } = routes
   addRoute(app, tasks.get, async (asked) => {
     const id = await findTask(millrace, asked)
-    const [task, why, requirements, dependents, attempts] = await Promise.all([
-      millrace.task(id),
-      millrace.why(id),
-      millrace.requirements(id),
-      millrace.dependents(id),
-      millrace.attempts(id),
-    ])
+    const { task, why, requirements, dependents, attempts } = await millrace.look(id)
     return {
       ...toTask(task),
       why: why.sentence,
@@ -68,8 +62,8 @@ function addTask(app: FastifyInstance, millrace: Millrace): void {
   })
   addRoute(app, tasks.why, async (asked) => {
     const id = await findTask(millrace, asked)
-    const [{ state }, { sentence, culprits }] = await Promise.all([millrace.task(id), millrace.why(id)])
-    return { id, state, why: sentence, culprits: [...culprits] }
+    const { task, why } = await millrace.look(id)
+    return { id, state: task.state, why: why.sentence, culprits: [...why.culprits] }
   })
   addRoute(app, tasks.events, async (asked) => {
     const history = await millrace.history(await findTask(millrace, asked))

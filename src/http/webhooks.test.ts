@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { waitFor } from '../../test/processes.ts'
 import { aReceiver, type Received } from '../../test/receiver.ts'
 import { aServer } from '../../test/server.ts'
 import { signatureOf, typesOf } from '../../test/webhooks.ts'
@@ -60,6 +61,25 @@ describe('a webhook', () => {
     for (const one of received) expect(one.headers['webhook-signature']).toBe(signatureOf(one, secret))
     const { json } = await server.ask('GET', `/v1/webhooks/${id}/deliveries`)
     expect(json.items.map(({ name }: { name: string }) => name)).toEqual(['test.two', 'test.one'])
+  })
+
+  test('is told of what happens after the database has cut all connections', async () => {
+    const server = await aServerForWebhooks()
+    const receiver = await aReceiver()
+    await server.create({ url: receiver.url, scopes: ['test'] })
+    await server.tell('test.before')
+    await receiver.count(1)
+    await server.database.pool.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    )
+    const toldOnce = () =>
+      server.tell('test.after').then(
+        () => true,
+        () => undefined,
+      )
+    await waitFor(toldOnce)
+    // The first may come twice: its outcome may not have been recorded yet.
+    await waitFor(() => (typesOf(receiver.received).includes('test.after') ? true : undefined))
   })
 
   test('is created once under one idempotency key, and its secret shown once', async () => {

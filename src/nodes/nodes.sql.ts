@@ -140,19 +140,19 @@ export const updateNode = one(
 `
 
 /**
- * The node and everything below it. `offset 0` keeps the planner from joining the other way round: over the whole table,
- * for every level.
+ * The node and everything below it; without a state where a retention rule has deleted the task. `offset 0` keeps the
+ * planner from joining the other way round: over the whole table, for every level.
  */
-export const readSubtree = many('nodes.read_subtree', { id: int8 }, { id: int8, task: int8, state: text })`
+export const readSubtree = many('nodes.read_subtree', { id: int8 }, { id: int8, task: int8, state: nullable(text) })`
   with recursive subtree (id) as (
     select node.id from millrace.node where node.id = ${'id'}
     union all
     select child.id
     from subtree cross join lateral (select node.id from millrace.node where node.parent = subtree.id offset 0) child
   )
-  select now.id, now.task, now.state
-  from subtree join millrace.node_now now on now.id = subtree.id
-  order by now.id
+  select node.id, node.task, now.state
+  from subtree join millrace.node on node.id = subtree.id left join millrace.node_now now on now.id = subtree.id
+  order by node.id
 `
 
 export const deleteNodes = run('nodes.delete', { ids: array(int8) })`

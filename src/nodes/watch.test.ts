@@ -47,6 +47,20 @@ test('whoever goes away leaves nothing behind', async () => {
   expect(watch.size).toBe(0)
 })
 
+test('a node whose task a retention rule has deleted is gone, and goes with its parent', async () => {
+  const tree = { millrace, tx: db.pool, actor: 'test' }
+  const item = { type: 'sleep' as const, data: { seconds: 1 } }
+  const [parent, child] = await addNodes(tree, [
+    { ...item, parent: 'root' },
+    { ...item, parent: '#0' },
+  ])
+  const id = parent?.metadata.id as string
+  await millrace.cancel(parent?.metadata.task as string)
+  await db.pool.query('delete from millrace.done where id = $1', [child?.metadata.task])
+  await db.pool.query('delete from millrace.task where id = $1', [child?.metadata.task])
+  expect(await removeNode(tree, id, { isChain: true })).toBe(2)
+})
+
 test('a node that is removed while it is waited for ends the waiting with its name', async () => {
   const id = await add()
   const patience = { ms: LONG_MS, signal: new AbortController().signal }

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CheckedCommand } from './command.ts'
-import type { ContainerEngine } from './container-engine.ts'
+import type { ContainerEngine, Inspected } from './container-engine.ts'
 import { type CommandLimits, type ContainerSpec, InvalidCommand } from './runner.ts'
 
 export const MARKER_LABEL = 'millrace.marker'
@@ -18,9 +18,18 @@ export type Launch = {
 /** One container per marker: a second one of the same attempt is refused by the engine. */
 export const containerName = (marker: string): string => `millrace-${marker.replaceAll(/[^\w.-]/g, '_')}`
 
-/** The words of `run`, without the environment. */
+/** The name of a container that another server took up: labels stay as they were made, so the name says whose it is. */
+export const adoptedName = (marker: string, runnerId: string): string => `${containerName(marker)}--${runnerId}`
+
+/** The runner that watches the container, or did until its server died. */
+export const ownerOf = ({ name, labels }: Inspected): string =>
+  /--(\d+\.\d+\.\d+\.\d+)$/.exec(name)?.[1] ?? labels[RUNNER_LABEL] ?? ''
+
+/** The words of `run`, without the environment. Throws `InvalidCommand` for what no engine could be told. */
 export function runArguments({ engine, command, container, runnerId }: Launch): string[] {
   const { marker, limits, argv } = command
+  const odd = longEntries(command.env).find(([name]) => !/^[A-Za-z_]\w*$/.test(name) || name === 'PATH')
+  if (odd !== undefined) throw new InvalidCommand(`env.${odd[0]} has several lines, which a container cannot be given`)
   const [, task, attempt] = /(\d+)\.(\d+)$/.exec(marker) ?? []
   const memory = container.memoryBytes ?? limits.memoryBytes
   const pids = container.pids ?? limits.processes
@@ -45,7 +54,16 @@ export function runArguments({ engine, command, container, runnerId }: Launch): 
     // Bytes as they are, all of them: docker's usual form replaces what is no text, this one would drop the oldest.
     ...(engine.isPodman
       ? ['--log-driver', 'k8s-file']
-      : ['--log-driver', 'local', '--log-opt', 'max-size=1000g', '--log-opt', 'max-file=1']),
+      : [
+          '--log-driver',
+          'local',
+          '--log-opt',
+          'max-size=1000g',
+          '--log-opt',
+          'max-file=1',
+          '--log-opt',
+          'compress=false',
+        ]),
     ...ulimits(limits),
     ...(container.mounts ?? []).flatMap(({ source, target, isReadOnly }) => {
       if (/[,"\n]/.test(source + target)) throw new InvalidCommand(`a mount cannot have a comma or quote: ${source}`)
@@ -68,6 +86,9 @@ function ulimits({ cpuSeconds, openFiles, fileSizeBytes }: CommandLimits): strin
   )
 }
 
+const longEntries = (env: Readonly<Record<string, string>>) =>
+  Object.entries(env).filter(([, value]) => value.includes('\n'))
+
 export type Environment = {
   readonly folder: string
   readonly options: readonly string[]
@@ -80,13 +101,10 @@ export type Environment = {
  * caller removes it. A value of several lines does not fit the engines' form: it is exported by a shell to the command
  * line, which takes it from there by name.
  */
-export async function writeEnvironment(env: Readonly<Record<string, string>>): Promise<Environment> {
-  const entries = Object.entries(env)
-  const long = entries.filter(([, value]) => value.includes('\n'))
-  const odd = long.find(([name]) => !/^[A-Za-z_]\w*$/.test(name) || name === 'PATH')
-  if (odd !== undefined) throw new InvalidCommand(`env.${odd[0]} has several lines, which a container cannot be given`)
-  const short = entries.filter(([, value]) => !value.includes('\n'))
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-env-'))
+export async function writeEnvironment(env: Readonly<Record<string, string>>, runnerId: string): Promise<Environment> {
+  const long = longEntries(env)
+  const short = Object.entries(env).filter(([, value]) => !value.includes('\n'))
+  const folder = await mkdtemp(join(tmpdir(), `millrace-${runnerId}-`)) // removed after a server that died, too
   const [file, script] = [join(folder, 'variables'), join(folder, 'export')]
   await writeFile(file, short.map(([name, value]) => `${name}=${value}\n`).join(''), { mode: 0o600 })
   await writeFile(

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GRACE_MS } from './command.ts'
-import { containerName, type Environment, type Launch, runArguments, writeEnvironment } from './container-arguments.ts'
+import { containerName, type Environment, writeEnvironment } from './container-arguments.ts'
 import { type Answer, answerOf, type ContainerEngine, type Inspected } from './container-engine.ts'
 import { initFailure, refusal } from './container-failure.ts'
 import { readLog } from './container-log.ts'
@@ -23,6 +23,14 @@ export type Watch = {
   readonly io: RunnerIo
   readonly timeoutMs: number | undefined
   readonly graceMs: number
+}
+
+export type LaunchWords = {
+  /** Of `run`, without the environment. */
+  readonly words: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly image: string
+  readonly runnerId: string
 }
 
 /** A command in a container. The container stays until its ending was read, so that another server can take it up. */
@@ -58,7 +66,7 @@ export class ContainerCommand implements Running {
   }
 
   /** Makes and starts the container. */
-  launch(launch: Launch): void {
+  launch(launch: LaunchWords): void {
     this.#guard(this.#launch(launch))
   }
 
@@ -80,12 +88,13 @@ export class ContainerCommand implements Running {
     })
   }
 
-  async #launch(launch: Launch): Promise<void> {
+  async #launch(launch: LaunchWords): Promise<void> {
     const { engine } = this.#watch
     const added = { MILLRACE_MARKER: this.marker, MILLRACE_RUNNER: launch.runnerId }
-    const environment = await writeEnvironment({ ...launch.command.env, ...added })
-    const answer = await this.#run(launch, environment)
+    const environment = await writeEnvironment({ ...launch.env, ...added }, launch.runnerId)
+    const answer = await this.#run(launch.words, environment)
     await rm(environment.folder, { recursive: true, force: true })
+    if (this.#detached.signal.aborted) return
     if (this.#life.asked) {
       await removeAll(engine, this.marker)
       return this.#life.finish(this.#life.asked)
@@ -93,16 +102,15 @@ export class ContainerCommand implements Running {
     const isTaken = /name .* (is )?already in use/i.test(answer.stderr)
     if (answer.code !== 0) {
       if (!isTaken) await engine.remove(containerName(this.marker))
-      return this.#life.finish(refusal(launch.container.image, this.#watch.program, answer.stderr))
+      return this.#life.finish(refusal(launch.image, this.#watch.program, answer.stderr))
     }
     const container = await engine.inspect(answer.stdout.trim().split('\n').at(-1) ?? '')
     if (container === undefined) return this.#life.finish(toLost(new Error('the container is gone')))
     await this.#follow(container)
   }
 
-  async #run(launch: Launch, { options, script }: Environment): Promise<Answer> {
+  async #run([run = '', ...words]: readonly string[], { options, script }: Environment): Promise<Answer> {
     const { engine } = this.#watch
-    const [run = '', ...words] = runArguments(launch)
     const args = [run, ...options, ...words]
     if (this.#life.asked) return { code: null, stdout: '', stderr: '' }
     const child =
@@ -127,7 +135,8 @@ export class ContainerCommand implements Running {
       engine,
       container,
       delivery: this.#life.delivery,
-      hasEnded: () => this.#hasEnded || this.#detached.signal.aborted,
+      hasEnded: () => this.#hasEnded,
+      signal: this.#detached.signal,
     })
     const end = await this.#waitForEnd(container)
     this.#hasEnded = true
@@ -135,7 +144,8 @@ export class ContainerCommand implements Running {
     this.#life.vanish()
     await log
     await this.#life.delivery.empty()
-    if (end !== undefined) await engine.remove(container.id)
+    // One that stays all the same is swept when its server is dead; how it ended is known, and counts.
+    if (end !== undefined) await engine.remove(container.id).catch(() => {})
     this.#life.finish(this.#endingOf(end))
   }
 

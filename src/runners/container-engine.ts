@@ -13,6 +13,7 @@ export class EngineFailed extends Error {
 /** What is asked of a container, in the form in which both engines answer. */
 export type Inspected = {
   readonly id: string
+  readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly status: string
   readonly exitCode: number
@@ -46,7 +47,7 @@ export class ContainerEngine {
 
   async expect(args: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await this.ask(args)
-    if (code !== 0) throw new EngineFailed(`${this.command} ${args[0]} ended with ${code}: ${lastLine(stderr)}`)
+    if (code !== 0) throw new EngineFailed(`${this.command} ${args[0]} ended with ${code}: ${errorLine(stderr)}`)
     return stdout
   }
 
@@ -76,7 +77,7 @@ export class ContainerEngine {
     ])
     if (code === 0 || /no such container|no container with/i.test(stderr)) return
     if ((await this.inspect(name)) === undefined) return
-    throw new EngineFailed(`${this.command} rm ended with ${code}: ${lastLine(stderr)}`)
+    throw new EngineFailed(`${this.command} rm ended with ${code}: ${errorLine(stderr)}`)
   }
 }
 
@@ -92,19 +93,24 @@ export function answerOf(child: ChildProcess): Promise<Answer> {
   })
 }
 
-/** The line that says it: what precedes it are warnings. */
-export const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? ''
+/** The line that says what is wrong: before it are warnings, and after it may be advice. */
+export function errorLine(text: string): string {
+  const lines = text.trim().split('\n')
+  return lines.findLast((line) => /^(docker: )?error\b/i.test(line)) ?? lines.at(-1) ?? ''
+}
 
 type RawContainer = {
   Id: string
+  Name: string
   Config: { Labels?: Record<string, string> | null }
   State: { Status: string; ExitCode: number; OOMKilled?: boolean; ConmonPid?: number }
   HostConfig: { Memory?: number; LogConfig?: { Path?: string } }
 }
 
-function toInspected({ Id, Config, State, HostConfig }: RawContainer): Inspected {
+function toInspected({ Id, Name, Config, State, HostConfig }: RawContainer): Inspected {
   return {
     id: Id,
+    name: Name.replace(/^\//, ''),
     labels: Config.Labels ?? {},
     status: State.Status,
     exitCode: State.ExitCode,

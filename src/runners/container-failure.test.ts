@@ -14,6 +14,11 @@ test.each([
   expect(refusal('none:1', 'true', warning + said)).toMatchObject({ reason: expect.stringContaining(reason) })
 })
 
+test('of what docker says the advice at the end is left out', () => {
+  const said = "docker: Error response from daemon: no such plug-in.\n\nRun 'docker run --help' for more information\n"
+  expect(refusal('a:1', 'true', said).reason).toMatch(/no such plug-in\.$/)
+})
+
 test('a program that the engine does not find is told by its name', () => {
   const podman = 'Error: runc: exec: "nope": executable file not found in $PATH: OCI runtime attempted to invoke'
   expect(refusal('a:1', 'nope', podman)).toEqual({

@@ -1,4 +1,4 @@
-import { lastLine } from './container-engine.ts'
+import { errorLine } from './container-engine.ts'
 import type { Ending } from './runner.ts'
 
 type SpawnFailed = Extract<Ending, { type: 'spawn_failed' }>
@@ -14,7 +14,7 @@ const BY_INIT = /^(?:ERROR \(catatonit:\d+\): failed to exec pid1: |\[FATAL tini
 
 /** Why `run` did not start a container. */
 export function refusal(image: string, program: string, said: string): SpawnFailed {
-  const line = lastLine(said)
+  const line = errorLine(said)
   if (NO_IMAGE.test(said)) return { type: 'spawn_failed', reason: `no such image: ${image} (${line})` }
   if (NO_PROGRAM.test(said)) return noProgram(program)
   if (NOT_EXECUTABLE.test(said)) return notExecutable(program)

@@ -17,6 +17,8 @@ export type LogSource = {
   readonly delivery: Delivery
   /** Whether the container has ended, hence nothing is added any more. */
   readonly hasEnded: () => boolean
+  /** Aborted when nobody wants the output any more. */
+  readonly signal: AbortSignal
 }
 
 /** Hands over the container's output from its beginning; resolves when it has ended and all of it was handed over. */
@@ -41,12 +43,12 @@ function createGate() {
   }
 }
 
-async function readFile(file: FileHandle, { delivery, hasEnded }: LogSource): Promise<void> {
+async function readFile(file: FileHandle, { delivery, hasEnded, signal }: LogSource): Promise<void> {
   const gate = createGate()
   delivery.from(gate)
   const parse = createLogParser((stream, bytes) => delivery.push(stream, bytes))
   try {
-    for (;;) {
+    while (!signal.aborted) {
       const isLast = hasEnded() // asked before the look: what is there when it has ended is then seen
       const buffer = Buffer.allocUnsafe(READ_BYTES)
       const { bytesRead } = await file.read(buffer, 0, READ_BYTES)
@@ -86,12 +88,16 @@ export function createLogParser(push: (stream: Stream, bytes: Buffer) => void): 
  * Follows by `logs --follow`, which may end before its time: then the output is asked for again, and of each stream is
  * passed over what was handed over before. One last round is made after the end.
  */
-async function readLines({ engine, container, delivery, hasEnded }: LogSource): Promise<void> {
+async function readLines({ engine, container, delivery, hasEnded, signal }: LogSource): Promise<void> {
   const done = { stdout: 0, stderr: 0 }
-  for (;;) {
+  while (!signal.aborted) {
     const isLast = hasEnded()
     const before = done.stdout + done.stderr
-    await readOnce(engine.spawn(['logs', ...(isLast ? [] : ['--follow']), container.id]), delivery, done)
+    const child = engine.spawn(['logs', ...(isLast ? [] : ['--follow']), container.id])
+    const end = () => child.kill()
+    signal.addEventListener('abort', end)
+    await readOnce(child, delivery, done)
+    signal.removeEventListener('abort', end)
     if (isLast) return
     if (done.stdout + done.stderr === before) await sleep(LOOK_MS)
   }

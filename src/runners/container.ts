@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkCommand, GRACE_MS } from './command.ts'
-import { MARKER_LABEL, RUNNER_LABEL } from './container-arguments.ts'
+import { adoptedName, MARKER_LABEL, ownerOf, runArguments } from './container-arguments.ts'
 import { ContainerCommand, type Watch } from './container-command.ts'
 import { ContainerEngine, type Inspected } from './container-engine.ts'
+import { neverRan } from './life.ts'
 import {
   type AdoptingRunner,
   type CommandSpec,
@@ -55,13 +56,14 @@ class ContainerRunner implements AdoptingRunner {
     const { marker, timeoutMs, graceMs } = command
     try {
       const engine = await this.#find()
+      const runnerId = this.#runnerId
+      const words = runArguments({ engine, command, container, runnerId })
       const started = this.#watch({ engine, marker, program: command.argv[0] ?? '', io, timeoutMs, graceMs })
-      started.launch({ engine, command, container, runnerId: this.#runnerId })
+      started.launch({ words, env: command.env, image: container.image, runnerId })
       return started
     } catch (error) {
       if (!(error instanceof EngineMissing)) throw error
-      const ended = Promise.resolve({ type: 'spawn_failed', reason: error.message } as const)
-      return { marker, ended, stop: async () => {} }
+      return neverRan(marker, error.message)
     }
   }
 
@@ -73,6 +75,7 @@ class ContainerRunner implements AdoptingRunner {
       await engine.remove(container.id) // made and not started when its server died: nothing ran
       return undefined
     }
+    await engine.expect(['rename', container.id, adoptedName(marker, this.#runnerId)])
     const adopted = this.#watch({ engine, marker, program: '', io: { sink }, timeoutMs, graceMs: GRACE_MS })
     adopted.adopt(container)
     return adopted
@@ -119,7 +122,7 @@ class ContainerRunner implements AdoptingRunner {
 
   async #end(isMeant: (marker: string, runnerId: string) => boolean): Promise<number> {
     const engine = await this.#find()
-    const isMeantOne = ({ labels }: Inspected) => isMeant(labels[MARKER_LABEL] ?? '', labels[RUNNER_LABEL] ?? '')
+    const isMeantOne = (one: Inspected) => isMeant(one.labels[MARKER_LABEL] ?? '', ownerOf(one))
     const meant = (await engine.list(MARKER_LABEL)).filter(isMeantOne)
     for (const { id } of meant) await engine.remove(id)
     return meant.length

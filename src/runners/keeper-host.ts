@@ -4,7 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { FrameReader } from './frames.ts'
@@ -19,10 +19,16 @@ const HELLO_MS = 10_000
 const MOST_IDLE = 16
 const IDLE_MS = 10_000
 const ROUNDS = 3
+const CUT_OFF: readonly number[] = [constants.errno.ENOENT, constants.errno.ECONNREFUSED]
 
-/** Perl or the system is not what the keeper needs. */
+/** There is no spawner. `isFinal` when there cannot be one: Perl or the system is not what it needs. */
 export class KeeperUnavailable extends Error {
   readonly code = 'keeper_unavailable'
+  readonly isFinal: boolean
+  constructor(message: string, isFinal = false) {
+    super(message)
+    this.isFinal = isFinal
+  }
 }
 
 /** The keeper could not be forked. */
@@ -59,12 +65,12 @@ export class KeeperHost {
   /** Starts the spawner unless it runs. Throws `KeeperUnavailable` where there can be none. */
   async open(): Promise<Spawner> {
     if (this.#isClosed) throw new KeeperUnavailable('the runner is closed')
-    this.#server ??= this.#listen()
-    await this.#server
-    this.#spawner ??= this.#spawn().catch((error: unknown) => {
-      this.#spawner = undefined
+    this.#server ??= this.#listen().catch((error: unknown) => {
+      this.#server = undefined
       throw error
     })
+    await this.#server
+    this.#spawner ??= this.#spawn()
     return this.#spawner
   }
 
@@ -87,7 +93,7 @@ export class KeeperHost {
     }
     for (let round = 1; ; round += 1) {
       const { child } = await this.open()
-      const server = await this.#server
+      const [spawner, server] = [this.#spawner, await this.#server]
       this.#lastId += 1
       const id = this.#lastId
       try {
@@ -97,12 +103,23 @@ export class KeeperHost {
           child.stdin?.write(`${id}\n`)
         })
       } catch (error) {
-        if (!(error instanceof KeeperUnavailable) || round === ROUNDS) throw error
+        const isCutOff = error instanceof KeeperNotForked && CUT_OFF.includes(error.errno)
+        if (!(error instanceof KeeperUnavailable || isCutOff) || round === ROUNDS) throw error
+        if (isCutOff && spawner === this.#spawner) this.#startAnew() // unless another request has
       } finally {
         this.#waiting.delete(id)
         if (this.#waiting.size === 0) server?.unref()
       }
     }
+  }
+
+  /** The socket's file is gone, as when somebody tidied the folder: the next keeper finds another. */
+  #startAnew(): void {
+    void this.#spawner?.then(({ child }) => child.stdin?.end()).catch(() => {})
+    void this.#server?.then((server) => server.close()).catch(() => {})
+    this.#removeFolder()
+    this.#spawner = undefined
+    this.#server = undefined
   }
 
   /** Takes back a keeper whose command is gone. */
@@ -147,6 +164,7 @@ export class KeeperHost {
       server.once('error', reject)
       server.listen({ path: join(this.#folder ?? '', 'keepers'), backlog: 4096 }, resolve)
     })
+    server.on('error', () => {}) // of a connection that could not be taken: its keeper says so
     return server.unref()
   }
 
@@ -155,7 +173,7 @@ export class KeeperHost {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  async #spawn(): Promise<Spawner> {
+  #spawn(): Promise<Spawner> {
     // A session of its own: an interrupt from the terminal is for the server, which decides what becomes of commands.
     const child = spawn(this.#perl, [KEEPER, ROOM], {
       cwd: '/',
@@ -163,33 +181,37 @@ export class KeeperHost {
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
     })
-    const ready = new Promise<Spawner>((resolve, reject) => {
-      child.once('error', (error) => reject(new KeeperUnavailable(`perl cannot be started: ${error.message}`)))
-      child.once('exit', () => {
-        if (this.#waiting.size > 0 || !this.#isClosed) this.#spawner = undefined
-        const error = new KeeperUnavailable('the spawner ended')
+    const starting = new Promise<Spawner>((resolve, reject) => {
+      const end = (why: string, isFinal = false) => {
+        if (this.#spawner === starting) this.#spawner = undefined
+        const error = new KeeperUnavailable(why, isFinal)
         reject(error)
         for (const waiting of this.#waiting.values()) if (waiting.by === child) waiting.reject(error)
-      })
+      }
+      child.once('error', (error: NodeJS.ErrnoException) =>
+        end(`perl cannot be started: ${error.message}`, error.code === 'ENOENT' || error.code === 'EACCES'),
+      )
+      child.once('exit', () => end('the spawner ended'))
       let text = ''
       child.stdout.setEncoding('utf8').on('data', (part: string) => {
-        text += part
-        const lines = text.split('\n')
+        const lines = (text + part).split('\n')
         text = lines.pop() ?? ''
         for (const line of lines) {
           const [, word, rest = ''] = /^(\w+) ?(.*)$/.exec(line) ?? []
           if (word === 'ready') resolve({ child, groups: rest })
-          if (word === 'fatal') reject(new KeeperUnavailable(rest))
+          if (word === 'fatal') end(rest, true)
           if (word === 'failed') this.#fail(rest)
         }
       })
     })
     child.stdin.on('error', () => {}) // its exit is heard of above
     child.stdin.write(`${this.#secret}\n${join(this.#folder ?? '', 'keepers')}\n${this.runnerId}\n`)
-    const spawner = await ready
-    child.unref()
-    for (const stream of [child.stdin, child.stdout]) (stream as unknown as Socket).unref()
-    return spawner
+    // From then on it keeps no program alive.
+    const unref = () => {
+      for (const one of [child, child.stdin as Socket, child.stdout as Socket]) one.unref()
+    }
+    void starting.then(unref, unref)
+    return starting
   }
 
   #fail(text: string): void {

@@ -204,7 +204,9 @@ sub started_at {
 # Makes the groups of one command; what cannot be had is left out.
 sub make_own_groups {
     my ($groups, $name, $id, $limits) = @_;
-    my $own = defined $groups && mkdir("$groups/$id") ? "$groups/$id" : undef;
+    my $own = defined $groups ? "$groups/$id" : undef;
+    # A spawner that went has taken the folder with it when that was empty.
+    $own = undef unless defined $own && (mkdir $own or mkdir $groups and mkdir $own);
     my @made = defined $own ? $own : ();
     for my $controller (sort grep { $limits->{$_} ne '' } keys %$limits) {
         my ($file, $old_file) = @{ $limit_files{$controller} };

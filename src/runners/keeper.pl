@@ -93,9 +93,9 @@ sub fork_keeper {
         syswrite STDOUT, "failed $id " . ($! + 0) . "\n";
     } elsif ($pid == 0) {
         eval { keep($id) };
-        POSIX::_exit(1);
+        POSIX::_exit($! + 0 || 1);
     } else {
-        $keepers{$pid} = 1;
+        $keepers{$pid} = $id;
     }
 }
 
@@ -104,7 +104,10 @@ sub reap_keepers {
     sysread $children, my $ignored, 4096;
     my $has_died = 0;
     while ((my $pid = waitpid -1, WNOHANG) > 0) {
-        $has_died = 1 if delete $keepers{$pid} && $? != 0;
+        my $id = delete $keepers{$pid};
+        next unless defined $id && $? != 0;
+        $has_died = 1;
+        syswrite STDOUT, "failed $id " . ($? >> 8) . "\n";    # of interest when it did not even come to its hello
     }
     # What a keeper kept is this process's child now: all children that are no keepers, and what they started.
     my $strays = sub { descendants($$, \%keepers) };

@@ -1,9 +1,16 @@
 import { Delivery } from './delivery.ts'
-import type { Ending, Sink } from './runner.ts'
+import type { Ending, Running, Sink } from './runner.ts'
 
 const LONGEST_MS = 2 ** 31 - 1 // of a timer; longer ones would fire at once
 
 export const toLost = (error: Error): Ending => ({ type: 'lost', reason: error.message })
+
+/** A command that did not even come to be started. */
+export const neverRan = (marker: string, reason: string): Running => ({
+  marker,
+  ended: Promise.resolve({ type: 'spawn_failed', reason }),
+  stop: async () => {},
+})
 
 export type Asked = Extract<Ending, { type: 'timed_out' | 'stopped' }>
 

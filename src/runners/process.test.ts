@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { realpath, stat, writeFile } from 'node:fs/promises'
+import { realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -153,7 +153,23 @@ test('a spawner that is killed is replaced, and what runs goes on', async () => 
   expect(output).toBe(`up ${nap}\nbye\n`)
 })
 
+test('a runner whose folder somebody removed makes another', async () => {
+  await using runner = { ...createProcessRunner(), [Symbol.asyncDispose]: () => runner.close() }
+  await runner.describe()
+  const before = foldersHere()
+  const env = { PATH: '/bin' }
+  const running = await runner.start({ script: 'echo up; sleep 0.2', env, marker: 'folder.1' }, { sink() {} })
+  for (const name of before) await rm(join(tmpdir(), name), { recursive: true })
+  const others = [2, 3].map(async (n) => {
+    const other = await runner.start({ argv: ['true'], env, marker: `folder.${n}` }, { sink() {} })
+    return other.ended
+  })
+  expect(await Promise.all([running.ended, ...others])).toEqual(Array(3).fill({ type: 'exited', code: 0 }))
+  expect((await bench.run({ argv: ['true'] })).ending).toEqual({ type: 'exited', code: 0 })
+})
+
 test('a closed runner leaves no process, no folder and no control group', async () => {
+  const foldersBefore = foldersHere()
   const runner = createProcessRunner()
   const nap = newNap()
   const io = { sink: () => {} }
@@ -171,11 +187,11 @@ test('a closed runner leaves no process, no folder and no control group', async 
   await expect(runner.start({ argv: ['true'], env: {}, marker: 'close.4' }, io)).rejects.toThrow('closed')
   if (groups !== undefined) await waitFor(() => (tryRead(groups) === undefined ? true : undefined))
   expect(ids.length).toBeGreaterThan(0)
-  const folders = readdirSync(tmpdir()).filter(
-    (name) => name.startsWith('millrace-') && name.includes(`.${process.pid}.`),
-  )
-  expect(folders).toHaveLength(1) // of the suite's own runner
+  expect(foldersHere()).toEqual(foldersBefore)
 })
+
+const foldersHere = () =>
+  readdirSync(tmpdir()).filter((name) => name.startsWith('millrace-') && name.includes(`.${process.pid}.`))
 
 function tryRead(folder: string): string[] | undefined {
   try {

@@ -1,6 +1,7 @@
 import { checkCommand } from './command.ts'
 import { KeeperHost, KeeperUnavailable } from './keeper-host.ts'
 import { KeptCommand } from './kept-command.ts'
+import { neverRan } from './life.ts'
 import { createPlainRunner } from './plain.ts'
 import type { CommandSpec, Runner, RunnerDescription, RunnerIo, Running } from './runner.ts'
 import { sweep, sweepLeftovers } from './sweep.ts'
@@ -25,24 +26,33 @@ export function createProcessRunner(options: ProcessRunnerOptions = {}): Runner 
       return createKeeperRunner(host)
     } catch (error) {
       await host.close()
-      if (!(error instanceof KeeperUnavailable)) throw error
+      if (!(error instanceof KeeperUnavailable && error.isFinal)) throw error
       return createPlainRunner({ why: `no keeper: ${error.message}` })
     }
   }
-  const runner = () => {
-    if (isClosed) throw new Error('the runner is closed')
-    chosen ??= choose()
+  const runner = (): Promise<Runner> => {
+    chosen ??= choose().catch((error: unknown) => {
+      chosen = undefined
+      throw error
+    })
     return chosen
   }
 
   return {
-    start: async (command, io) => (await runner()).start(command, io),
+    async start(command, io) {
+      const { marker } = checkCommand(command)
+      if (isClosed) throw new Error('the runner is closed')
+      const found = await runner().catch((error: Error) => error)
+      // For this once, as when there are too many processes: the next command may find one.
+      return found instanceof Error ? neverRan(marker, found.message) : found.start(command, io)
+    },
     sweep,
     sweepLeftovers: async (prefix) => (await runner()).sweepLeftovers(prefix),
     describe: async () => (await runner()).describe(),
     async close() {
       isClosed = true
-      await (await chosen)?.close()
+      const found = await chosen?.catch(() => undefined)
+      await found?.close()
     },
   }
 }

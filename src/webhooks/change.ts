@@ -1,6 +1,6 @@
 // What a person does to webhooks: create, change, rotate the secret, remove.
 import { type Db, transaction } from '../db/index.ts'
-import { isTerminal, newestPosition, StateRefused, TaskNotFound } from '../engine/index.ts'
+import { isTerminal, StateRefused, sequence, TaskNotFound } from '../engine/index.ts'
 import type { Context } from './context.ts'
 import { pendingTasks } from './deliveries.sql.ts'
 import { WebhookChanged, WebhookNotFound } from './errors.ts'
@@ -42,7 +42,7 @@ export async function create(
     names: fields.names ?? [],
     secret,
     created_by: fields.actor,
-    position: await newestPosition(pool),
+    position: await sequence(pool),
   })
   return { ...toWebhook(row), secret }
 }
@@ -63,7 +63,7 @@ export async function change(
 ): Promise<Webhook> {
   const { pool, outbound } = context
   const url = fields.url === undefined ? null : outbound.check(fields.url).href
-  const position = await newestPosition(pool)
+  const position = await sequence(pool)
   return transaction(pool, async (tx) => {
     const found = await lockWebhook(tx, { id })
     if (found === undefined) throw new WebhookNotFound(id)

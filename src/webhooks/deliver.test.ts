@@ -116,6 +116,17 @@ describe('a delivery', () => {
     expect(receiver.received.length).toBe(3)
   })
 
+  test('that was given to another task is not sent by the first', async () => {
+    const { receiver, plan, send, tell, deliveries } = await aWebhook()
+    await tell()
+    await plan()
+    const [pending] = (await deliveries()) as [Delivery]
+    // As a resend leaves it when its process dies before it has canceled the first task.
+    await engine.pool.query('update millrace.webhook_delivery set task = task + 1000000 where id = $1', [pending.id])
+    await send()
+    expect(receiver.received).toEqual([])
+  })
+
   test('whose task was canceled by hand is not pending', async () => {
     const { plan, tell, deliveries, millrace } = await aWebhook()
     await tell()

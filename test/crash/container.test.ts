@@ -223,9 +223,14 @@ test('containers of dead servers are swept, and those of live ones spared', asyn
     'sleep',
     String(nap),
   )
+  const lost = ['--label', `millrace.marker=${prefix}3.1`, '--label', `millrace.runner=${dead}`]
+  podman('run', '--detach', '--network', 'none', ...lost, IMAGE, 'sleep', String(other))
+  const { running: adopted } = await adopt(`${prefix}3.1`)
   expect(await bench.runner.sweepLeftovers(prefix)).toBe(1)
   expect(processesWith(nap)).toEqual([])
   expect(processesWith(other)).not.toEqual([])
-  await own.stop({ graceMs: 0 })
-  await own.ended
+  for (const one of [own, adopted]) {
+    await one?.stop({ graceMs: 0 })
+    expect(await one?.ended).toEqual({ type: 'stopped' })
+  }
 })

@@ -78,7 +78,7 @@ describe('with a server of somebody else', () => {
     await using program = serve({ MILLRACE_DATA: folder.path, DATABASE_URL: db.databaseUrl })
     const url = await urlOf(program)
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
-    expect(await readdir(folder.path)).toEqual(['admin-token'])
+    expect((await readdir(folder.path)).sort()).toEqual(['admin-token', 'scratch'])
     program.child.kill('SIGINT')
     expect(await program.exitCode).toBe(0)
   })
@@ -143,15 +143,11 @@ test('a second signal ends a stop that waits for a request', async () => {
   socket.write('POST /v1/sign-in HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n')
   await fetch(`${url}/livez`)
   program.child.kill('SIGTERM')
-  await waitFor(() =>
-    fetch(`${url}/livez`).then(
-      () => undefined,
-      () => true,
-    ),
-  )
+  await waitFor(() => fetch(`${url}/readyz`).then(({ status }) => (status === 503 ? true : undefined)))
   expect(program.child.exitCode).toBeNull()
   program.child.kill('SIGTERM')
-  expect(await program.exitCode).toBe(130)
+  expect(await program.exitCode).toBeNull()
+  expect(program.child.signalCode).toBe('SIGTERM')
   socket.destroy()
 })
 
@@ -175,6 +171,6 @@ test('a port in use is named', async () => {
 test('a wrong setting is named with its source', async () => {
   await using folder = await scratch()
   await using program = serve({ MILLRACE_DATA: folder.path, MILLRACE_PORT: 'seven' })
-  expect(await program.exitCode).toBe(1)
+  expect(await program.exitCode).toBe(2)
   expect(program.stderr()).toContain('millrace: port is "seven" (from MILLRACE_PORT)')
 })

@@ -41,6 +41,8 @@ const HARMLESS: Readonly<Record<string, readonly unknown[]>> = {
   shell: ['bash', '', 7],
   cwd: ['.', '', 7, null],
   env: [{}, { A: 'b' }, { A: 7 }, [], null],
+  image: ['', 7, null],
+  mounts: [[], '', 7],
 }
 
 const nested = (levels: number): unknown => (levels === 0 ? 'x' : [nested(levels - 1)])
@@ -115,13 +117,34 @@ export type Making = { readonly root: Record<string, unknown>; readonly seen: Se
 export function fromSchema(making: Making, schema: Schema, name = ''): fc.Arbitrary<unknown> {
   const harmless = Object.hasOwn(HARMLESS, name) ? HARMLESS[name] : undefined
   if (harmless !== undefined) return fc.constantFrom(...harmless)
-  const known = making.seen.get(`${making.resource}.${name}`) ?? []
+  const known = knownAs(making, name)
   return fc.oneof(
     { weight: 12, arbitrary: asAsked(making, schema) },
     { weight: 2, arbitrary: fc.constantFrom(...edgesOf(making, schema)) },
     { weight: 1, arbitrary: anyHostile },
     ...(known.length > 0 ? [{ weight: 12, arbitrary: fc.constantFrom(...known) }] : []),
   )
+}
+
+/** What is known under a name: of the same resource, or else of any. */
+export function knownAs({ seen, resource }: Making, name: string): readonly unknown[] {
+  return seen.get(`${resource}.${name}`) ?? seen.get(`.${name}`) ?? []
+}
+
+/** The value with one thing in it changed, left out or added. */
+export function altered(value: unknown, name = ''): fc.Arbitrary<unknown> {
+  const harmless = Object.hasOwn(HARMLESS, name) ? HARMLESS[name] : undefined
+  if (harmless !== undefined) return fc.constantFrom(...harmless)
+  if (typeof value !== 'object' || value === null) return anyHostile
+  if (Array.isArray(value)) {
+    const places = value.map((item, i) => altered(item, name).map((changed) => value.with(i, changed)))
+    return fc.oneof(anyHostile, fc.constant([...value, ...value]), fc.constant([]), ...places)
+  }
+  const fields = Object.entries(value).flatMap(([key, inner]) => [
+    altered(inner, key).map((changed) => ({ ...value, [key]: changed })),
+    fc.constant(Object.fromEntries(Object.entries(value).filter(([other]) => other !== key))),
+  ])
+  return fc.oneof(fc.constant({ ...value, extra: 1 }), ...fields)
 }
 
 /** Where what is allowed ends and what can be stored does not: most mistakes are made there. */

@@ -1,6 +1,7 @@
 // Requests for every operation of an OpenAPI document.
 import fc from 'fast-check'
-import { edgesOf, fromSchema, type Making, type Schema, type Seen } from './from-schema.ts'
+import { examples } from './examples.ts'
+import { altered, edgesOf, fromSchema, knownAs, type Making, type Schema, type Seen } from './from-schema.ts'
 
 export type Operation = {
   readonly name: string
@@ -59,7 +60,10 @@ export function requestFor(document: Document, operation: Operation, seen: Seen)
       odd: seldom(['&extra=1', '&__proto__=1', '&=', '&%', '&a[b]=1']),
       trick: seldom(['/', '//', '/..', '/.', '%2f', '%00', ';a=b', '%']),
       headers: someHeaders,
-      body: operation.body === undefined ? fc.constant(undefined) : bodyOf(making, operation.body),
+      body:
+        operation.body === undefined
+          ? fc.constant(undefined)
+          : bodyOf(making, operation.body, examples[operation.name] ?? []),
     })
     .map((made) => ({
       path: pathOf(operation.path, made.given, made) + queryOf(made.given, made.odd),
@@ -76,11 +80,11 @@ function makingFor(document: Document, operation: Operation, seen: Seen): Making
 export function edgeRequestsFor(document: Document, operation: Operation, seen: Seen, seed: number): Fuzzed[] {
   const making = makingFor(document, operation, seen)
   const one = (schema: Schema, name: string) =>
-    making.seen.get(`${making.resource}.${name}`)?.[0] ?? fc.sample(fromSchema(making, schema), { numRuns: 1, seed })[0]
+    knownAs(making, name)[0] ?? fc.sample(fromSchema(making, schema), { numRuns: 1, seed })[0]
   const usual = operation.parameters
     .filter((parameter) => parameter.in === 'path' || (parameter.in === 'query' && parameter.required))
     .map((parameter) => ({ parameter, value: one(parameter.schema, parameter.name), isThere: true, isDoubled: false }))
-  const body = operation.body === undefined ? undefined : one(operation.body, '')
+  const body = operation.body && (examples[operation.name]?.[0] ?? one(operation.body, ''))
   const toRequest = (given: Given[], sent: unknown): Fuzzed => ({
     path: pathOf(operation.path, given, { trick: '' }) + queryOf(given, ''),
     headers: {},
@@ -169,23 +173,26 @@ function queryOf(given: Given[], odd: string): string {
   return query === '' ? '' : `?${query.replace(/^&/, '')}`
 }
 
-const bodyOf = (making: Making, schema: Schema): fc.Arbitrary<string | undefined> =>
+const bodyOf = (making: Making, schema: Schema, good: readonly unknown[]): fc.Arbitrary<string | undefined> =>
   fc.oneof(
     { weight: 20, arbitrary: fromSchema(making, schema).map((value) => JSON.stringify(value) ?? '') },
-    {
-      weight: 2,
-      arbitrary: fc.constantFrom(
-        '',
-        '{',
-        'null',
-        '[]',
-        '"x"',
-        '{"__proto__":1}',
-        '['.repeat(5000),
-        '\ufeff{}',
-        '{"a":1,"a":2}',
-        '{"a":1e999}',
-      ),
-    },
+    ...good.flatMap((value) => [
+      { weight: 5, arbitrary: fc.constant(JSON.stringify(value)) },
+      { weight: 15, arbitrary: altered(value).map((changed) => JSON.stringify(changed) ?? '') },
+    ]),
+    { weight: 2, arbitrary: fc.constantFrom(...wrongBodies) },
     { weight: 1, arbitrary: fc.constant(undefined) },
   )
+
+const wrongBodies = [
+  '',
+  '{',
+  'null',
+  '[]',
+  '"x"',
+  '{"__proto__":1}',
+  '['.repeat(5000),
+  '\ufeff{}',
+  '{"a":1,"a":2}',
+  '{"a":1e999}',
+]

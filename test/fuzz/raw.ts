@@ -2,8 +2,8 @@
 import { Agent, request } from 'node:http'
 import type { Reply } from '../server.ts'
 
-const STREAM_MS = 300 // a stream that is open so long is taken for one that works
-const WAIT_MS = 2_000 // a GET may wait for something to happen; nobody else may
+const STREAM_MS = 200 // a stream that is open so long is taken for one that works
+const WAIT_MS = 1_500 // a GET may wait for something to happen; nobody else may
 const MOST_MS = 20_000
 
 export type Raw = {
@@ -17,7 +17,7 @@ export type Raw = {
 export type RawReply = Reply & { readonly isOpen: boolean }
 
 export function createSender(url: string): ((raw: Raw) => Promise<RawReply>) & { close(): void } {
-  const agent = new Agent({ keepAlive: true, maxSockets: 4 })
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const { hostname, port } = new URL(url)
   const send = ({ method, path, headers, body }: Raw) =>
     new Promise<RawReply>((resolve, reject) => {

@@ -167,7 +167,12 @@ const outcome = (name: OutcomeName, isAny = false): Command => ({
   requires: [],
 })
 
-/** Stories too long to be met by chance in every run: a token of an earlier claim, offered by the same dispatcher. */
+const afterFirst = { ...plain, requires: [{ pick: 0, when: 'succeeded' as const }] }
+
+/**
+ * Stories too long to be met by chance in every run: a token of an earlier claim, offered by the same dispatcher; and a
+ * task that is released and superseded by the same success.
+ */
 export const stories: [Command[]][] = [
   [[{ type: 'add', items: [plain] }, claim, outcome('handBack'), claim, outcome('finish', true), outcome('finish')]],
   [
@@ -180,4 +185,5 @@ export const stories: [Command[]][] = [
       outcome('callback'),
     ],
   ],
+  [[{ type: 'add', items: [plain, afterFirst, { ...afterFirst, cancels: [1] }] }, claim, outcome('finish')]],
 ]

@@ -1,5 +1,5 @@
+import { Argument } from 'commander'
 import type { CommandFile } from '../command.ts'
-import { Argument } from '../commander.ts'
 import { shells } from '../complete.ts'
 
 /** Prints the script with which a shell completes commands, options and the ids of tasks. */

@@ -26,6 +26,9 @@ export const login: CommandFile = {
       options.tokenFile === undefined ? await readSecret(context, `token for ${url}: `) : (connection.token ?? '')
     if (!/^\S+$/.test(token))
       throw new UsageError('that is not a token', 'an administrator makes one with `millrace token create`')
+    if (/^http:\/\/(?!127\.|localhost\b|\[::1\])/.test(url)) {
+      output.note('note: http is not encrypted; whoever listens on the way can read the token')
+    }
     const { createClient } = await import('../../api/index.ts')
     // Only what the server takes is kept.
     const me = await createClient({ url, token }).call(routes.session.me, {}, { signal: context.signal })

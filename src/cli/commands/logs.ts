@@ -1,15 +1,21 @@
+import { Option } from 'commander'
 import type { CommandFile } from '../command.ts'
-import { Option } from '../commander.ts'
 import type { Context, Server } from '../context.ts'
 import { positiveInteger } from '../numbers.ts'
 import { openAgain, StreamEnded } from '../open-again.ts'
+import { openPager, type Pager } from '../pager.ts'
 import { ID, refOf } from '../task.ts'
 
-type Options = { readonly follow?: boolean; readonly attempt?: number; readonly stream: 'mixed' | 'stdout' | 'stderr' }
+type Options = {
+  readonly follow?: boolean
+  readonly pager: boolean
+  readonly attempt?: number
+  readonly stream: 'mixed' | 'stdout' | 'stderr'
+}
 
 /** Prints what a task wrote, as it was written, and with -f what it still writes. */
 export const logs: CommandFile = {
-  usage: 'ID [-f] [--attempt NUMBER] [--stream STREAM]',
+  usage: 'ID [-f] [--attempt NUMBER] [--stream STREAM] [--no-pager]',
   examples: ['millrace logs 118 --follow', 'millrace logs My-Project@12:index --attempt 1 --stream stderr'],
   prints: 'stream',
   define(command) {
@@ -17,6 +23,7 @@ export const logs: CommandFile = {
       .argument('<id>', ID)
       .option('-f, --follow', 'go on until the attempt has ended')
       .option('--attempt <number>', 'which attempt (default: the last one)', positiveInteger)
+      .option('--no-pager', 'do not show it in a pager (MILLRACE_PAGER, PAGER or less)')
       .addOption(new Option('--stream <stream>', 'what of it').choices(['mixed', 'stdout', 'stderr']).default('mixed'))
   },
   async run(context, [id = ''], options: Options) {
@@ -26,14 +33,26 @@ export const logs: CommandFile = {
       stream: options.stream,
       ...(options.attempt === undefined ? {} : { attempt: options.attempt }),
     }
-    const write = writer(context, asked)
-    if (options.follow) await follow(context, server, asked, write)
-    else await print(context, server, asked, write)
+    if (options.follow) return follow(context, server, asked, writer(context, asked))
+    const pager = options.pager ? await openPager(context) : undefined
+    const isShown = pager !== undefined && (await page(context, server, asked, pager))
+    if (!isShown) await print(context, server, asked, writer(context, asked))
   },
 }
 
+async function page(context: Context, server: Server, asked: Asked, pager: Pager): Promise<boolean> {
+  try {
+    await print(context, server, asked, (bytes) => pager.write(bytes))
+  } catch (error) {
+    await pager.end()
+    throw error
+  }
+  return pager.end()
+}
+
 type Asked = { readonly id: string; readonly stream: Options['stream']; readonly attempt?: number }
-type Write = (bytes: Uint8Array) => Promise<void>
+/** False: whoever reads has seen enough. */
+type Write = (bytes: Uint8Array) => Promise<boolean> | Promise<void>
 
 /** The bytes as they are; as JSON they are pieces of text, none of which ends within a letter. */
 function writer({ output }: Context, { id, stream }: Asked): Write {
@@ -45,19 +64,18 @@ function writer({ output }: Context, { id, stream }: Asked): Write {
   }
 }
 
-/** Part by part, so that a log of any size passes through. */
-async function print(
-  { signal }: Context,
-  { client, routes }: Server,
-  { id, ...query }: Asked,
-  write: Write,
-): Promise<void> {
+/** Part by part, so that a log of any size passes through. All parts are of one attempt, whatever begins meanwhile. */
+async function print({ signal }: Context, server: Server, { id, ...given }: Asked, write: Write): Promise<void> {
+  const { client, routes } = server
+  let { attempt } = given
   for (let start = 0; ; ) {
-    const answer = await client.open(routes.tasks.log, { params: { id }, query: { ...query, start } }, { signal })
+    const query = { ...given, start, ...(attempt === undefined ? {} : { attempt }) }
+    const answer = await client.open(routes.tasks.log, { params: { id }, query }, { signal })
+    attempt = Number(answer.headers.get('x-attempt')) || undefined
     let length = 0
     for await (const bytes of answer.body ?? []) {
       length += bytes.length
-      await write(bytes)
+      if ((await write(bytes)) === false) return
     }
     if (length === 0) return
     start += length

@@ -1,5 +1,5 @@
+import { InvalidArgumentError } from 'commander'
 import type { CommandFile } from '../command.ts'
-import { InvalidArgumentError } from '../commander.ts'
 
 /** Prints the script of an upgrade. */
 export const migrateSql: CommandFile = {

@@ -1,5 +1,5 @@
+import { Option } from 'commander'
 import type { CommandFile } from '../command.ts'
-import { Option } from '../commander.ts'
 import { UsageError } from '../exit.ts'
 import { dataOf, NODE, type NodeRow, nodeTypes } from '../node.ts'
 import { collect } from '../numbers.ts'

@@ -1,10 +1,12 @@
+import { Option } from 'commander'
 import type { CommandFile } from '../command.ts'
-import { Option } from '../commander.ts'
 import { exitCodes, TimedOut } from '../exit.ts'
 import { exitOfNodes, isNodeOver, NODE, type NodeState, nodeStates, nodeStateText, paintNodeState } from '../node.ts'
 import { aDuration } from '../numbers.ts'
 import { openAgain } from '../open-again.ts'
+import { count } from '../render/text.ts'
 import { duration } from '../render/time.ts'
+import { createWaitingLine } from '../waiting-line.ts'
 import { withTimeout } from '../with-timeout.ts'
 
 type Options = { readonly for?: NodeState; readonly timeout?: number }
@@ -26,6 +28,7 @@ export const nodeWait: CommandFile = {
   async run(context, ids, options: Options) {
     const { output } = context
     const { client, routes } = await context.server()
+    const line = createWaitingLine(context)
     let seen: readonly Waited[] = []
     const late = () => {
       const open = seen.filter(({ state }) => !isNodeOver(state)).map(({ id, state }) => `${id} is ${state}`)
@@ -35,6 +38,7 @@ export const nodeWait: CommandFile = {
     const query = { id: ids.join(','), ...(options.for === undefined ? {} : { state: options.for }) }
     await openAgain({ output, signal: limited.signal }, async (signal, onOpen) => {
       for (;;) {
+        line.say(count(ids.length, 'node'))
         const headers = { prefer: `wait=${HELD_SECONDS}` }
         const answer = await client.open(routes.scheduler.wait, { query }, { signal, headers })
         const { nodes } = (await answer.json()) as { nodes: Waited[] }
@@ -42,7 +46,7 @@ export const nodeWait: CommandFile = {
         onOpen()
         if (answer.status === 200) return
       }
-    })
+    }).finally(() => line.clear())
     await output.list(
       seen,
       [

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { Option } from 'commander'
 import type { CommandFile } from '../command.ts'
-import { Option } from '../commander.ts'
 import { UsageError } from '../exit.ts'
 import { aDuration } from '../numbers.ts'
 

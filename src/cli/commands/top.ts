@@ -1,57 +1,87 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CommandFile } from '../command.ts'
 import type { Context, Server } from '../context.ts'
-import { type Counts, countsLine, countTasks } from '../count-tasks.ts'
+import { type Counts, countsLine } from '../count-tasks.ts'
 import { live } from '../live.ts'
 import { aDuration } from '../numbers.ts'
 import { openAgain } from '../open-again.ts'
 import type { Output } from '../output.ts'
 import { type Column, table } from '../render/table.ts'
-import { clean } from '../render/text.ts'
+import { clean, count } from '../render/text.ts'
 import { ago, duration } from '../render/time.ts'
 import { nameOf, paintState, ranFor, stateText, type TaskSummary } from '../task.ts'
 
-const COUNTED = 100
+const SHOWN = { running: 100, failed: 5, ready: 5, succeeded: 5 } as const
+type Shown = keyof typeof SHOWN
+
+/** What there is to see at one moment. */
+type Sight = {
+  readonly counts: Counts
+  readonly workers: number
+  /** The newest tasks of each state, those that run without end. */
+  readonly tasks: Readonly<Record<Shown, readonly TaskSummary[]>>
+}
 
 /** Shows what runs, what is next and what failed, until it is ended. */
 export const top: CommandFile = {
   usage: '[--interval DURATION]',
   examples: ['millrace top', 'millrace top --interval 5s --ndjson'],
   prints: 'stream',
-  define: (command) => void command.option('--interval <duration>', 'how often it looks', aDuration, 1000),
-  async run(context, _, { interval }: { interval: number }) {
+  define: (command) => void command.option('--interval <duration>', 'how often it looks (default: 1s)', aDuration),
+  async run(context, _, { interval = 1000 }: { interval?: number }) {
     const server = await context.server()
-    if (!context.output.isLive) return look(context, server, interval, printChanges(context.output))
+    if (!context.output.isLive) return watchAll(context, server, interval, printChanges(context.output))
     return live(context, ({ draw }) => {
       const { world, output } = context
-      const show = async (counts: Counts) =>
-        draw(await frameOf(counts, server.connection.url, output, world.stdout.rows ?? 24))
-      return look(context, server, interval, show)
+      const show = async (sight: Sight) =>
+        draw(await frameOf(sight, server.connection.url, output, world.stdout.rows ?? 24))
+      return watchAll(context, server, interval, show)
+    }).catch((error: unknown) => {
+      // It has no other end.
+      if ((error as { code?: string }).code !== 'left') throw error
     })
   },
 }
 
-async function look(
+async function watchAll(
   { signal, output }: Context,
   server: Server,
   intervalMs: number,
-  show: (counts: Counts) => void | Promise<void>,
+  show: (sight: Sight) => void | Promise<void>,
 ): Promise<void> {
   await openAgain({ signal, output }, async (_, onOpen) => {
     for (;;) {
-      const counts = await countTasks(server, COUNTED, signal)
+      const sight = await look(server, signal)
       onOpen()
-      await show(counts)
+      await show(sight)
       await sleep(Math.max(intervalMs, 100), undefined, { signal }).catch(() => signal.throwIfAborted())
     }
   })
 }
 
+async function look({ client, routes }: Server, signal: AbortSignal): Promise<Sight> {
+  const newest = async (state: Shown) =>
+    (await client.call(routes.tasks.list, { query: { state, limit: SHOWN[state] } }, { signal })).items
+  const [counts, workers, running, failed, ready, succeeded] = await Promise.all([
+    client.call(routes.tasks.counts, {}, { signal }),
+    client.call(routes.workers.list, {}, { signal }),
+    newest('running'),
+    newest('failed'),
+    newest('ready'),
+    newest('succeeded'),
+  ])
+  return {
+    counts: counts.states,
+    workers: new Set(workers.items.map(({ name }) => name)).size,
+    tasks: { running, failed, ready, succeeded },
+  }
+}
+
 /** One line for each task that came into a state, for whoever reads a pipe. */
-function printChanges(output: Output): (counts: Counts) => void {
+function printChanges(output: Output): (sight: Sight) => void {
   let before: ReadonlyMap<string, TaskSummary> = new Map()
-  return ({ newest }) => {
-    const now = new Map(Object.values(newest).flatMap((tasks) => tasks.map((task) => [task.id, task] as const)))
+  return ({ tasks }) => {
+    const now = new Map(Object.values(tasks).flatMap((some) => some.map((task) => [task.id, task] as const)))
     for (const [id, task] of now) {
       if (before.get(id)?.state === task.state) continue
       const at = new Date().toISOString()
@@ -61,22 +91,28 @@ function printChanges(output: Output): (counts: Counts) => void {
   }
 }
 
-async function frameOf(counts: Counts, url: string, output: Output, rows: number): Promise<string[]> {
+async function frameOf(
+  { counts, workers, tasks }: Sight,
+  url: string,
+  output: Output,
+  rows: number,
+): Promise<string[]> {
   const { style, width } = output
-  const { running, ready, failed } = counts.newest
   const columns: Column<TaskSummary>[] = [
     { title: 'id', of: ({ id }) => id, align: 'right' },
     { title: 'state', of: ({ state }) => stateText(state), paint: (text, { state }) => paintState(style, state, text) },
     { title: 'kind', of: ({ kind }) => kind ?? '(milestone)', least: 10 },
     { title: 'name', of: nameOf, least: 12 },
-    { title: 'for', of: sinceThen, align: 'right' },
+    { title: 'since', of: sinceThen, align: 'right' },
   ]
-  const oldest = [...running].reverse()
+  // What has run longest is what somebody looks for.
+  const oldest = tasks.running.toReversed()
   const room = Math.max(3, rows - 6)
-  const shown = [...oldest, ...failed.slice(0, 5), ...ready.slice(0, 5)].slice(0, room)
+  const shown = [...oldest, ...tasks.failed, ...tasks.ready, ...tasks.succeeded].slice(0, room)
   const lines = shown.length === 0 ? [] : ['', ...(await table(shown, columns, { style, width }))]
+  const now = new Date().toLocaleTimeString('en-GB')
   return [
-    `${style.bold('millrace')} ${url}  ${style.dim(new Date().toLocaleTimeString('en-GB'))}  ${style.dim('q to leave')}`,
+    `${style.bold('millrace')} ${url}  ${style.dim(`${count(workers, 'worker')}  ${now}  q to leave`)}`,
     countsLine(counts, style),
     ...lines,
   ]

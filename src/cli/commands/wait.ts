@@ -1,14 +1,15 @@
+import { Option } from 'commander'
 import type { CommandFile } from '../command.ts'
-import { Option } from '../commander.ts'
 import type { Context, Server } from '../context.ts'
 import { TimedOut } from '../exit.ts'
 import { createLookAgain } from '../look-again.ts'
 import { mapAtOnce } from '../map-at-once.ts'
 import { aDuration } from '../numbers.ts'
 import { openAgain } from '../open-again.ts'
-import { clean } from '../render/text.ts'
+import { clean, count } from '../render/text.ts'
 import { duration } from '../render/time.ts'
 import { exitOfTasks, ID, isFinal, paintState, refOf, type Task, type TaskState, taskStates } from '../task.ts'
+import { createWaitingLine } from '../waiting-line.ts'
 import { withTimeout } from '../with-timeout.ts'
 
 type Options = { readonly for: 'done' | TaskState; readonly timeout?: number }
@@ -49,19 +50,17 @@ export const wait: CommandFile = {
 
 async function waitFor(context: Context, server: Server, refs: readonly string[], options: Options): Promise<Task[]> {
   const { client, routes } = server
-  const { output, world } = context
+  const { output } = context
+  const line = createWaitingLine(context)
   const ended = new Map<string, Task>()
   const begun = Date.now()
   const seen = new Map<string, Task>()
-  const late = () =>
-    new TimedOut(
-      `after ${duration(Date.now() - begun)} ${refs.length - ended.size} of ${refs.length} are not there: ${[
-        ...seen.values(),
-      ]
-        .filter(({ id }) => ![...ended.values()].some((task) => task.id === id))
-        .map(({ id, state, why }) => `${id} is ${state} (${clean(why)})`)
-        .join(', ')}`,
-    )
+  const late = () => {
+    const open = [...seen].filter(([ref]) => !ended.has(ref)).map(([, task]) => task)
+    const each = open.map(({ id, state, why }) => `${id} is ${state} (${clean(why)})`)
+    const what = `${refs.length - ended.size} of ${refs.length} are not there`
+    return new TimedOut(`after ${duration(Date.now() - begun)} ${what}: ${each.join(', ')}`)
+  }
   using limited = withTimeout(context.signal, options.timeout, late)
   const { signal } = limited
   using again = createLookAgain(context, server, refs)
@@ -75,20 +74,16 @@ async function waitFor(context: Context, server: Server, refs: readonly string[]
         seen.set(ref, task)
         if (!isFinal(task.state) && !hasReached(task, options.for)) continue
         ended.set(ref, task)
+        line.clear()
         if (output.format === 'text') output.line(`${task.id} ${paintState(output.style, task.state)}`)
       }
       if (ended.size === refs.length) return
-      if (world.stderr.isTTY && output.format === 'text') say(world.stderr, refs.length - ended.size, begun)
+      line.say(count(refs.length - ended.size, 'task'))
       await again.wait(signal)
     }
-  }).finally(() => {
-    if (world.stderr.isTTY && output.format === 'text') world.stderr.write('\r\u001b[K')
-  })
+  }).finally(() => line.clear())
   return refs.flatMap((ref) => ended.get(ref) ?? [])
 }
-
-const say = (sink: { write(text: string): unknown }, open: number, begun: number) =>
-  sink.write(`\rwaiting for ${open}, ${duration(Date.now() - begun)}\u001b[K`)
 
 /** Whether the task is in the state, or was: one that runs may have ended between two looks. */
 function hasReached({ state, started_at, ready_at }: Task, wanted: Options['for']): boolean {

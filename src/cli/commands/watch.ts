@@ -32,7 +32,7 @@ async function look(
   context: Context,
   server: Server,
   refs: readonly string[],
-  show: (tasks: readonly Task[]) => void,
+  show: (tasks: readonly Task[]) => void | Promise<void>,
 ): Promise<readonly Task[]> {
   const { client, routes } = server
   const { signal, output } = context
@@ -42,7 +42,7 @@ async function look(
     for (;;) {
       tasks = await mapAtOnce(refs, 8, (id) => client.call(routes.tasks.get, { params: { id } }, { signal }))
       onOpen()
-      show(tasks)
+      await show(tasks)
       if (tasks.every(({ state }) => isFinal(state))) return
       await again.wait(signal)
     }

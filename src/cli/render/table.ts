@@ -66,3 +66,8 @@ function toFit<T>(wanted: readonly number[], columns: readonly Column<T>[], widt
   }
   return widths
 }
+
+/** Rows for programs: values separated by tabs, none of which contains one. */
+export function tabbed<T>(rows: readonly T[], columns: readonly Column<T>[]): string[] {
+  return rows.map((row) => columns.map(({ plain, of }) => clean((plain ?? of)(row))).join('\t'))
+}

@@ -28,7 +28,7 @@ let segmenter: Intl.Segmenter | undefined
 export async function prepareWidths(texts: Iterable<string>): Promise<void> {
   if (measure !== undefined) return
   for (const text of texts) {
-    if (ONE_CELL_EACH.test(text)) continue
+    if (ONE_CELL_EACH.test(text.replace(ALL_PAINT, ''))) continue
     const { default: stringWidth } = await import('string-width')
     measure = stringWidth
     return

@@ -3,7 +3,7 @@ import { addFlags, flagsOf } from '../flags.ts'
 import { runUntilSignal } from '../run-until-signal.ts'
 
 /** Performs tasks of a server's database, without a server of its own. */
-export const worker: CommandFile = {
+export const workerRun: CommandFile = {
   usage: '',
   examples: [
     'millrace worker --database-url postgresql://user@host/millrace',

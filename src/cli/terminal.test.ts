@@ -1,0 +1,48 @@
+// A real terminal, as util-linux's `script` makes one.
+import { spawn } from 'node:child_process'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ADMIN } from '../../test/server.ts'
+import { aTaskServer, type TaskServer } from '../../test/task-server.ts'
+
+let server: TaskServer
+
+beforeAll(async () => {
+  server = await aTaskServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+async function aLog(): Promise<string> {
+  const id = (await server.commandLine(['node', 'add', '-q', '--', 'printf', 'one\\ntwo\\n'])).stdout.trim()
+  await server.commandLine(['node', 'wait', id])
+  return JSON.parse((await server.commandLine(['node', 'get', id, '--json'])).stdout).metadata.task
+}
+
+function inTerminal(args: readonly string[], env: Record<string, string> = {}) {
+  const words = [process.execPath, '--import', import.meta.resolve('tsx'), 'src/bin.ts', ...args]
+  const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
+    env: { PATH: process.env['PATH'], TERM: 'xterm', MILLRACE_URL: server.url, MILLRACE_TOKEN: ADMIN, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  child.stdout.on('data', (chunk) => (text += chunk))
+  return new Promise<{ text: string; exitCode: number | null }>((resolve) => {
+    child.once('close', (exitCode) => resolve({ text: text.replaceAll('\r\n', '\n'), exitCode }))
+  })
+}
+
+test('a log is shown by the pager of the person', async () => {
+  const { text, exitCode } = await inTerminal(['logs', await aLog()], { PAGER: 'sed s/^/paged:/' })
+  expect({ text, exitCode }).toEqual({ text: 'paged:one\npaged:two\n', exitCode: 0 })
+})
+
+test('a pager that is not there, or not wanted, does not keep the log away', async () => {
+  const task = await aLog()
+  expect((await inTerminal(['logs', task], { PAGER: 'no-such-pager' })).text).toMatch(/one\ntwo\n$/)
+  expect((await inTerminal(['logs', task, '--no-pager'], { PAGER: 'sed s/^/paged:/' })).text).toBe('one\ntwo\n')
+})
+
+test('a terminal gets colours and its own width', async () => {
+  const { text, exitCode } = await inTerminal(['why', await aLog()])
+  expect(exitCode).toBe(0)
+  expect(text).toContain('\u001b[32m✓ succeeded\u001b[39m')
+})

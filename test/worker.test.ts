@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { begin, commandLineOf } from './command-line.ts'
+import { runProgram } from './program.ts'
+import { scratch } from './scratch.ts'
+import { aServer } from './server.ts'
+
+test('a worker on the same database performs what the server does not, and stops when told to', async () => {
+  await using data = await scratch()
+  await using server = await aServer()
+  const run = commandLineOf(server)
+  // The server has places for eight.
+  const busy = await Promise.all(Array.from({ length: 8 }, () => run(['node', 'add', '-q', '--', 'sleep', '60'])))
+  const busyIds = busy.map(({ stdout }) => stdout.trim())
+  await run(['node', 'wait', ...busyIds, '--for', 'running'])
+  const id = (await run(['node', 'add', '-q', '--shell', 'echo "$MILLRACE_URL"'])).stdout.trim()
+
+  await using worker = runProgram('src/bin.ts', {
+    args: ['worker', '--json'],
+    env: {
+      MILLRACE_DATABASE_URL: server.database.databaseUrl,
+      MILLRACE_URL: server.url,
+      MILLRACE_LOG_LEVEL: 'warn',
+      MILLRACE_DATA: data.path,
+    },
+  })
+  const { name, kinds } = JSON.parse(await worker.line(/^\{/)) as { name: string; kinds: string[] }
+  expect(kinds).toContain('node')
+  expect((await run(['node', 'wait', id, '--timeout', '30s'])).exitCode).toBe(0)
+  expect((await run(['node', 'get', id, 'stdout'])).stdout).toBe(`${server.url}\n`)
+  const task = JSON.parse((await run(['node', 'get', id, '--json'])).stdout).metadata.task
+  const { attempts } = JSON.parse((await run(['show', task, '--json'])).stdout)
+  expect(attempts[0].worker).toBe(name)
+
+  worker.child.kill('SIGTERM')
+  expect(await worker.exitCode).toBe(0)
+  await run(['node', 'kill', ...busyIds, '--yes'])
+  await run(['node', 'wait', ...busyIds])
+}, 60_000)
+
+test('a worker without a database is refused with what to do', async () => {
+  const { exitCode, stderr } = await begin(['worker'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain('MILLRACE_DATABASE_URL')
+})
