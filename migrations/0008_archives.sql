@@ -16,7 +16,6 @@ create table millrace.archive (
   planner_until   timestamptz,                 -- a planner is at it until then, and may say longer
   failing_since   timestamptz,                 -- the first failure to read the repository after the last success
   last_run        bigint not null default 0,   -- of runs by hand and by schedule
-  number_shift    bigint not null default 0,   -- what an accepted rewriting of git history adds to the repository's numbers
   version         int not null default 1,      -- raised by every change that a person makes
   is_set_back     boolean not null default false, -- somebody accepted that the youngest is older than the cursor
   name            text not null unique,
