@@ -101,8 +101,18 @@ export type AskedPlan = {
   readonly trigger:
     | { readonly type: 'commit' }
     | { readonly type: 'schedule'; readonly run: string; readonly workflow: string }
-    | { readonly type: 'manual'; readonly run: string; readonly workflow: string; readonly inputs: Readonly<Record<string, string>> }
-    | { readonly type: 'manual'; readonly run: string; readonly task: string; readonly inputs: Readonly<Record<string, string>> }
+    | {
+        readonly type: 'manual'
+        readonly run: string
+        readonly workflow: string
+        readonly inputs: Readonly<Record<string, string>>
+      }
+    | {
+        readonly type: 'manual'
+        readonly run: string
+        readonly task: string
+        readonly inputs: Readonly<Record<string, string>>
+      }
   /** How far the revision before it is, which has the same files. */
   readonly previous: 'running' | 'over' | 'none'
   readonly now: Date

@@ -50,7 +50,16 @@ export const workflowPlan: CommandFile = {
     const { archive, rev, author, message, branch, changed, assumePrev } = options
     const tools = await context.workflowTools()
     const files = await readWorkflowFiles(context, paths)
-    const asked = { archive, rev, author, message, branch, changedPaths: changed, previous: assumePrev, now: new Date() }
+    const asked = {
+      archive,
+      rev,
+      author,
+      message,
+      branch,
+      changedPaths: changed,
+      previous: assumePrev,
+      now: new Date(),
+    }
     const { text, json } = tools.plan(files, { ...asked, trigger: triggerOf(options) })
     context.output.one(json, () => [text.trimEnd()])
   },
@@ -58,7 +67,8 @@ export const workflowPlan: CommandFile = {
 
 function triggerOf({ schedule, workflow, task, input }: Options): AskedPlan['trigger'] {
   const given = [schedule, workflow, task].filter((name) => name !== undefined)
-  if (given.length > 1) throw new UsageError('only one of --schedule, --workflow and --task can be planned', 'choose one of them')
+  if (given.length > 1)
+    throw new UsageError('only one of --schedule, --workflow and --task can be planned', 'choose one of them')
   const inputs = Object.fromEntries(input.map(toPair))
   if (workflow !== undefined) return { type: 'manual', run: 'manual', workflow, inputs }
   if (task !== undefined) return { type: 'manual', run: 'manual', task, inputs }
