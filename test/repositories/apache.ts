@@ -60,7 +60,7 @@ async function createGit(place: string, port: number) {
   return {
     options: { type: 'git' as const, url, branch: 'main', credentials },
     path,
-    commit: onDisk(gitHands(path, path), path),
+    commit: onDisk(gitHands(path), path),
   }
 }
 
