@@ -261,4 +261,20 @@ export function nameTests(ground: () => Ground): void {
     const end = await repository.commitChanges({ ...marked('gone'), changes: deletes })
     expect(await collect(repository.list('@ made %', end))).toEqual([])
   })
+
+  test('a repository may itself have such a name, and the folder that is opened too', async () => {
+    const plain = await ground().create('re po@1 100% %41 ü')
+    await plain.commit((folder) => write(join(folder, 'pa rt@2 %42/a'), 'one'), 'one')
+    const repository = await opened(plain, { path: 'pa rt@2 %42' })
+    const base = await repository.youngest()
+    expect(await text(repository, 'a', base)).toBe('one')
+    const made = await repository.commitChanges({ ...marked('m'), base, changes: [put('b', 'two')] })
+    for (const name of ['c', 'd']) {
+      await using workspace = await repository.workspace({ revision: await repository.youngest() })
+      await write(join(workspace.path, name))
+      expect(await repository.commit(workspace, marked(name))).toBeDefined()
+    }
+    const log = await collect(repository.log({ after: made }))
+    expect(log.map(({ changes }) => changes.map(({ path }) => path))).toEqual([['c'], ['d']])
+  })
 }

@@ -38,8 +38,8 @@ export const initBare = (path: string) => say('git', ['init', '--quiet', '--bare
 export async function gitFiles(): Promise<Ground> {
   const place = await folder()
   return {
-    async create() {
-      const path = join(place.path, `${randomUUID()}.git`)
+    async create(name = randomUUID()) {
+      const path = join(place.path, name)
       await initBare(path)
       return {
         options: { type: 'git', url: path, branch: 'main' },
