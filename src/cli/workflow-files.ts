@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Context } from './context.ts'
 import { UsageError } from './exit.ts'
 import type { WorkflowFile } from './host.ts'
-import { readAll } from './prompt.ts'
+import { readBytes } from './prompt.ts'
 
 const FOLDER = '_workflows'
 
@@ -17,19 +17,28 @@ export async function readWorkflowFiles(context: Context, paths: readonly string
 }
 
 async function readPath(context: Context, path: string, isGiven: boolean): Promise<WorkflowFile[]> {
-  if (path === '-') return [{ path: 'stdin.yaml', bytes: Buffer.from(await readAll(context)) }]
+  if (path === '-') return [{ path: 'stdin.yaml', bytes: await readBytes(context) }]
   const at = resolve(context.world.workingDirectory ?? process.cwd(), path)
   const found = await stat(at).catch((error: NodeJS.ErrnoException) => error)
   if (found instanceof Error) {
-    const remedy = isGiven ? 'name a file or a folder that is there' : 'name the files, or begin with `millrace workflow init`'
-    throw new UsageError(isGiven ? `${path} cannot be read: ${found.code}` : `there is no folder ${FOLDER} here`, remedy)
+    const remedy = isGiven
+      ? 'name a file or a folder that is there'
+      : 'name the files, or begin with `millrace workflow init`'
+    throw new UsageError(
+      isGiven ? `${path} cannot be read: ${found.code}` : `there is no folder ${FOLDER} here`,
+      remedy,
+    )
   }
   if (!found.isDirectory()) return [{ path, bytes: await readFile(at) }]
   const { isWorkflowFile } = await context.workflowTools()
   const entries = await readdir(at, { withFileTypes: true })
   // The root of an archive, whose folder of workflows is meant.
-  if (entries.some((entry) => entry.name === FOLDER && entry.isDirectory())) return readPath(context, join(path, FOLDER), true)
+  if (entries.some((entry) => entry.name === FOLDER && entry.isDirectory()))
+    return readPath(context, join(path, FOLDER), true)
   const names = entries.filter((entry) => entry.isFile() && isWorkflowFile(entry.name)).map(({ name }) => name)
-  if (names.length === 0) throw new UsageError(`there are no workflow files in ${path}`, 'they end with .yaml, .yml or .json')
-  return Promise.all(names.sort().map(async (name) => ({ path: join(path, name), bytes: await readFile(join(at, name)) })))
+  if (names.length === 0)
+    throw new UsageError(`there are no workflow files in ${path}`, 'they end with .yaml, .yml or .json')
+  return Promise.all(
+    names.sort().map(async (name) => ({ path: join(path, name), bytes: await readFile(join(at, name)) })),
+  )
 }
