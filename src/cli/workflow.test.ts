@@ -200,9 +200,13 @@ test('schema prints what is published', async () => {
 
 describe('init', () => {
   test('writes a file without findings', async () => {
-    const { stdout, folder } = await workflow(['init'], {})
+    const { stdout, folder } = await workflow(['init', '--server', 'http://mill.example:81'], {})
     expect(stdout).toContain('wrote _workflows/hello.yaml')
     expect((await begin(['workflow', 'lint', '--strict'], { workingDirectory: folder })).exitCode).toBe(0)
+    const written = await readFile(join(folder, '_workflows/hello.yaml'), 'utf8')
+    expect(written).toMatch(
+      /^# yaml-language-server: \$schema=http:\/\/mill\.example:81\/schemas\/workflow\.v1\.json\n/,
+    )
   })
 
   test('overwrites nothing', async () => {
