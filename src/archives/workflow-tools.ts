@@ -21,13 +21,18 @@ export function isWorkflowFile(name: string): boolean {
   return isWorkflowPath(`_workflows/${name}`)
 }
 
-/** Everything that is wrong with the files of one revision, and how it is shown. */
-export function lint(files: readonly FileBytes[]): {
+/** Everything that is wrong with files of one revision that has those beside them, too, and how it is shown. */
+export function lint(
+  files: readonly FileBytes[],
+  beside: readonly FileBytes[],
+): {
   readonly findings: readonly Finding[]
   readonly print: (format: FindingFormat) => string
 } {
-  const { problems } = readDefinition(files)
-  return { findings: problems, print: (format) => printFindings(problems, files, format) }
+  const asked = new Set(files.map(({ path }) => path))
+  const { problems } = readDefinition([...files, ...beside])
+  const findings = problems.filter(({ file, related }) => [{ file }, ...related].some((place) => asked.has(place.file)))
+  return { findings, print: (format) => printFindings(findings, files, format) }
 }
 
 /** The tasks of the files, drawn. Throws `DefinitionBroken` when they have errors. */

@@ -66,7 +66,11 @@ export type WorkflowFile = { readonly path: string; readonly bytes: Uint8Array }
 export type WorkflowTools = {
   /** Whether a file of a folder of workflows is one, by its name. */
   readonly isWorkflowFile: (name: string) => boolean
-  readonly lint: (files: readonly WorkflowFile[]) => {
+  /** Finds what is wrong with the files; those beside them are looked at for what they define. */
+  readonly lint: (
+    files: readonly WorkflowFile[],
+    beside: readonly WorkflowFile[],
+  ) => {
     readonly findings: readonly WorkflowFinding[]
     readonly print: (format: FindingFormat) => string
   }

@@ -66,6 +66,19 @@ describe('lint', () => {
     expect(stdout).toBe('a.yaml:1:9\narchive/_workflows/b.yml:1:9\nmore/c.json:1:11\nstdin.yaml:1:9\n')
   })
 
+  test('one file may name what the files beside it define, and a file named twice is one', async () => {
+    const files = {
+      '_workflows/a.yaml': '- name: a\n  command: make\n  depends: b\n',
+      '_workflows/b.yaml': '- name: b\n  command: make\n- name: c\n',
+    }
+    const one = await workflow(['lint', '_workflows/a.yaml', './_workflows/a.yaml'], files)
+    expect(one).toMatchObject({ exitCode: 0, stdout: '0 errors, 0 warnings in 1 file\n' })
+    expect((await workflow(['lint'], files)).stdout).toContain('1 error, 0 warnings in 2 files')
+    const cycle = { ...files, '_workflows/b.yaml': '- name: b\n  command: make\n  depends: a\n' }
+    const { stdout } = await workflow(['lint', '_workflows/b.yaml', '-q'], cycle)
+    expect(stdout).toBe('_workflows/a.yaml:3:12\n')
+  })
+
   test('writes every format', async () => {
     const files = { 'a.yaml': '- name: a\n' }
     expect(JSON.parse((await workflow(['lint', 'a.yaml', '--format', 'sarif'], files)).stdout)).toMatchObject({
