@@ -35,7 +35,7 @@ export async function startDaemon(launch: (port: number) => Promise<ChildProcess
 }
 
 /** A port that nobody uses at the moment. */
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)

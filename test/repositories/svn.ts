@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { startDaemon } from './daemon.ts'
 import { folder, type Ground, type Plain, say } from './ground.ts'
 
+export { freePort } from './daemon.ts'
+
 const quiet = ['--non-interactive', '--no-auth-cache', '--quiet']
 
 /** A person with a checkout who commits the way people do: with `svn add` and `svn rm`. */
