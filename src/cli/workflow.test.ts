@@ -42,7 +42,7 @@ describe('lint', () => {
     }
     const { stdout, exitCode } = await workflow(['lint'], files)
     expect(stdout).toContain('_workflows/a.yaml:1:3 error unknown-key: there is no key "nam" here')
-    expect(stdout).toMatch(/^2 errors, 0 warnings in 1 file$/m)
+    expect(stdout).toMatch(/^1 error, 0 warnings in 1 file$/m)
     expect(exitCode).toBe(7)
   })
 
@@ -66,6 +66,19 @@ describe('lint', () => {
     expect(stdout).toBe('a.yaml:1:9\narchive/_workflows/b.yml:1:9\nmore/c.json:1:11\nstdin.yaml:1:9\n')
   })
 
+  test('one file may name what the files beside it define, and a file named twice is one', async () => {
+    const files = {
+      '_workflows/a.yaml': '- name: a\n  command: make\n  depends: b\n',
+      '_workflows/b.yaml': '- name: b\n  command: make\n- name: c\n',
+    }
+    const one = await workflow(['lint', '_workflows/a.yaml', './_workflows/a.yaml'], files)
+    expect(one).toMatchObject({ exitCode: 0, stdout: '0 errors, 0 warnings in 1 file\n' })
+    expect((await workflow(['lint'], files)).stdout).toContain('1 error, 0 warnings in 2 files')
+    const cycle = { ...files, '_workflows/b.yaml': '- name: b\n  command: make\n  depends: a\n' }
+    const { stdout } = await workflow(['lint', '_workflows/b.yaml', '-q'], cycle)
+    expect(stdout).toBe('_workflows/a.yaml:3:12\n')
+  })
+
   test('writes every format', async () => {
     const files = { 'a.yaml': '- name: a\n' }
     expect(JSON.parse((await workflow(['lint', 'a.yaml', '--format', 'sarif'], files)).stdout)).toMatchObject({
@@ -78,6 +91,17 @@ describe('lint', () => {
     expect((await workflow(['lint', 'a.yaml', '--json=code,line'], files)).stdout).toBe(
       '[{"code":"nothing-to-run","line":1}]\n',
     )
+  })
+
+  test('what a file holds reaches no terminal as a command', async () => {
+    const files = {
+      'a.yaml': '- name: "\u001b[31m\u202e"\n',
+      'b.yaml': '- name: b\n  depends: "\\e[31m"\n  command: make\n',
+    }
+    const { stdout } = await workflow(['lint', 'a.yaml', 'b.yaml'], files)
+    expect(stdout).toContain('> 1 | - name: "\ufffd[31m\ufffd"')
+    expect(stdout).toContain('bad-reference: "\ufffd[31m"')
+    for (const sign of ['\u001b', '\u202e']) expect(stdout).not.toContain(sign)
   })
 
   test('what is not there is refused', async () => {
@@ -116,8 +140,14 @@ rev-3:indexing  <-- rev-3:build-PDF
     expect(stdout).toContain(
       'not at rev-2:\n  build-PDF: its condition does not hold\n  nightly: its workflow is not started by commits\n',
     )
-    expect(stdout).toMatch(/next by schedule:\n {2}b, 0 3 \* \* \* in UTC: (\d{4}-\d\d-\d\dT03:00:00\.000Z(, |$)){5}/)
+    expect(stdout).toMatch(/next by schedule:\n {2}b, 0 3 \* \* \* in UTC: (\d{4}-\d\d-\d\dT03:00:00Z(, |$)){5}/m)
     expect(stdout).not.toContain('rev-1')
+  })
+
+  test('the first revision has none before it', async () => {
+    const { stdout } = await workflow(['plan', '--rev', '1'], { '_workflows/a.yaml': GOOD })
+    expect(stdout).toContain('rev-1:COMMIT <-- rev-1:indexing')
+    expect(stdout).not.toContain('rev-0')
   })
 
   test('of what is over, nothing is canceled', async () => {
@@ -183,9 +213,13 @@ test('schema prints what is published', async () => {
 
 describe('init', () => {
   test('writes a file without findings', async () => {
-    const { stdout, folder } = await workflow(['init'], {})
+    const { stdout, folder } = await workflow(['init', '--server', 'http://mill.example:81'], {})
     expect(stdout).toContain('wrote _workflows/hello.yaml')
     expect((await begin(['workflow', 'lint', '--strict'], { workingDirectory: folder })).exitCode).toBe(0)
+    const written = await readFile(join(folder, '_workflows/hello.yaml'), 'utf8')
+    expect(written).toMatch(
+      /^# yaml-language-server: \$schema=http:\/\/mill\.example:81\/schemas\/workflow\.v1\.json\n/,
+    )
   })
 
   test('overwrites nothing', async () => {
