@@ -40,7 +40,8 @@ create table millrace.archive_look (
   constraint look_planner check ((planner is null) = (planner_until is null)),
   constraint look_failing check ((failing_since is null) = (problem is null))
 ) with (fillfactor = 50);
-create index archive_look_due on millrace.archive_look (look_at) where look_at is not null;
+create index archive_look_due on millrace.archive_look (look_at) where planner_until is null;
+create index archive_look_taken on millrace.archive_look (planner_until) where planner_until is not null;
 
 -- Workflow files as they were at some revision, stored once.
 create table millrace.definition (

@@ -69,7 +69,8 @@ millrace.archive_look with (fillfactor=50) (
   constraint archive_look_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
   constraint look_failing CHECK (((failing_since IS NULL) = (problem IS NULL)))
   constraint look_planner CHECK (((planner IS NULL) = (planner_until IS NULL)))
-  CREATE INDEX archive_look_due ON millrace.archive_look USING btree (look_at) WHERE (look_at IS NOT NULL)
+  CREATE INDEX archive_look_due ON millrace.archive_look USING btree (look_at) WHERE (planner_until IS NULL)
+  CREATE INDEX archive_look_taken ON millrace.archive_look USING btree (planner_until) WHERE (planner_until IS NOT NULL)
   CREATE UNIQUE INDEX archive_look_pkey ON millrace.archive_look USING btree (archive)
 )
 millrace.archive_task (
