@@ -103,3 +103,4 @@ create unique index archive_task_task on millrace.archive_task (task);
 -- Few: what is over is taken out by the next planning that comes across it.
 create index archive_task_open on millrace.archive_task (archive, name, number) where is_open;
 create index archive_task_exclusive on millrace.archive_task (archive, number) where is_open and is_exclusive;
+create index archive_task_late on millrace.archive_task (archive, name) where is_open and (opened > 0 or run <> '');
