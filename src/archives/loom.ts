@@ -61,7 +61,7 @@ export async function loom(
   const [youngest, oldest] = [rows[0]?.number ?? '0', rows.at(-1)?.number ?? '0']
   const columns = await loomCells(db, { archive: archive.id, first: oldest, last: youngest })
   const weave = new Weave(columns)
-  weave.addEdges(await loomEdges(db, { tasks: [...weave.tasks].map(String) }))
+  weave.addEdges(await loomEdges(db, { of: `{${[...weave.tasks].join(',')}}` }))
   const order = weave.order()
   const place = new Map(order.map((column, at) => [column, at]))
   return {
@@ -90,6 +90,7 @@ type Cell = { readonly column: number; readonly number: number; readonly state: 
 type Edge = { readonly from: Cell; readonly to: Cell; readonly kind: number }
 
 const COMMIT = 'COMMIT'
+const WIDEST = 10_000 // more than a window has columns or revisions
 
 /** An array as PostgreSQL writes it: `{1,2,3}`. */
 const toNumbers = (text: string | null) => (text === null ? [] : text.slice(1, -1).split(',').map(Number))
@@ -174,18 +175,20 @@ class Weave {
     const at = (column: number) => place.get(column) ?? 0
     const row = [...(this.#rows.get(number) ?? [])].sort(([a], [b]) => at(a) - at(b))
     const base = row.reduce((least, [, task]) => Math.min(least, task), Number.MAX_SAFE_INTEGER)
-    const edges = (this.#edges.get(number) ?? []).map(({ from, to, kind }) => [
-      at(from.column),
-      at(to.column),
-      number - from.number,
-      kind,
-    ])
+    // Sorted as one number each: to column, kind, from column, revisions back.
+    const edges = (this.#edges.get(number) ?? []).map(
+      ({ from, to, kind }) => ((at(to.column) * 4 + kind) * WIDEST + at(from.column)) * WIDEST + number - from.number,
+    )
     return {
       base: row.length === 0 ? '0' : String(base),
       cells: row.flatMap(([column, task]) => [at(column), this.#byTask.get(task)?.state ?? 0, task - base]),
       edges: edges
-        .sort((a, b) => (a[1] ?? 0) - (b[1] ?? 0) || (a[3] ?? 0) - (b[3] ?? 0) || (a[0] ?? 0) - (b[0] ?? 0))
-        .flat(),
+        .sort((a, b) => a - b)
+        .flatMap((code) => {
+          const [back, from] = [code % WIDEST, Math.floor(code / WIDEST) % WIDEST]
+          const kind = Math.floor(code / WIDEST / WIDEST)
+          return [from, Math.floor(kind / 4), back, kind % 4]
+        }),
     }
   }
 }

@@ -172,17 +172,17 @@ export const loomCells = many(
 /** What these tasks wait for and cancel: the other task, the one that does, and how, as arrays in text. 3: cancels. */
 export const loomEdges = one(
   'archives.loom_edges',
-  { tasks: array(int8) },
+  { of: text },
   { others: nullable(text), tasks: nullable(text), kinds: nullable(text) },
 )`
   select array_agg(edge.other)::text as others, array_agg(edge.task)::text as tasks, array_agg(edge.kind)::text as kinds
   from (
     select e.prerequisite as other, e.dependent as task,
       case e.condition when 'succeeded' then 0 when 'failed' then 1 else 2 end as kind
-    from unnest(${'tasks'}::bigint[]) asked(id) join millrace.edge e on e.dependent = asked.id
+    from unnest(${'of'}::text::bigint[]) asked(id) join millrace.edge e on e.dependent = asked.id
     where e.condition <> 'ended'
     union all
     select s.target, s.task, 3
-    from unnest(${'tasks'}::bigint[]) asked(id) join millrace.supersede s on s.task = asked.id
+    from unnest(${'of'}::text::bigint[]) asked(id) join millrace.supersede s on s.task = asked.id
   ) edge
 `
