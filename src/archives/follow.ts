@@ -8,7 +8,15 @@ import type { Millrace } from '../engine/index.ts'
 import { HistoryRewritten } from '../vcs/index.ts'
 import type { Source } from './archive.ts'
 import { toArchiveProblem } from './archive-problem.ts'
-import { breakArchive, claimArchives, failLook, releaseArchive, renewClaim, sawYoungest } from './archives.sql.ts'
+import {
+  breakArchive,
+  claimArchives,
+  failLook,
+  learnIdentity,
+  releaseArchive,
+  renewClaim,
+  sawYoungest,
+} from './archives.sql.ts'
 import type { RevisionRef } from './payload.ts'
 import { planRevisions } from './plan-revision.ts'
 import type { Repositories } from './repositories.ts'
@@ -155,9 +163,16 @@ export class Follower {
       after = { number: last.number, id: last.id }
       if (this.#isCrowded && Date.now() - began > TURN_MS) return true
     }
-    if (source.type !== 'push' && !archive.is_set_back)
-      await sawYoungest(pool, { archive: archive.id, number: String(after.number), id: after.id })
+    if (source.type !== 'push' && !archive.is_set_back) await this.#note(archive, after)
     return false
+  }
+
+  async #note(archive: Claimed, { number, id }: RevisionRef): Promise<void> {
+    const { pool, repositories } = this.#options
+    await sawYoungest(pool, { archive: archive.id, number: String(number), id })
+    if (!archive.is_unknown || number === 0) return
+    const identity = await (await repositories.of(archive.name)).identity()
+    if (identity !== undefined) await learnIdentity(pool, { archive: archive.id, identity })
   }
 
   async *#read(archive: Claimed, after: RevisionRef) {
@@ -167,7 +182,7 @@ export class Follower {
     const known = archive.definition === null ? undefined : await loadFiles(pool, archive.definition)
     const repository = (await repositories.of(archive.name)).withSignal(this.#stopped.signal)
     try {
-      yield* fromRepository(repository, after, known)
+      yield* fromRepository(repository, { after, known, isExpected: archive.is_announced })
     } catch (error) {
       // It was set back, and somebody has said that this is how it is to be.
       if (!(error instanceof HistoryRewritten && archive.is_set_back)) throw error

@@ -108,7 +108,7 @@ class Weave {
     this.#commit = columns.findIndex(({ name }) => name === COMMIT)
     columns.forEach(({ numbers, tasks, states }, column) => {
       const [all, ids, codes] = [toNumbers(numbers), toNumbers(tasks), toNumbers(states)]
-      all.forEach((number, i) => this.#addCell(ids[i] ?? 0, { column, number, state: codes[i] ?? 0 }))
+      for (const [i, number] of all.entries()) this.#addCell(ids[i] ?? 0, { column, number, state: codes[i] ?? 0 })
     })
   }
 
@@ -132,7 +132,7 @@ class Weave {
     readonly kinds: string | null
   }): void {
     const [others, tasks, kinds] = [toNumbers(found.others), toNumbers(found.tasks), toNumbers(found.kinds)]
-    others.forEach((other, i) => this.#addEdge(other, tasks[i] ?? 0, kinds[i] ?? 0))
+    for (const [i, other] of others.entries()) this.#addEdge(other, tasks[i] ?? 0, kinds[i] ?? 0)
   }
 
   /** Every task waits for the COMMIT of its revision, and that for the one before: nobody needs to be told. */
