@@ -259,14 +259,17 @@ export const releaseArchive = run('archives.release', { archive: int8, planner: 
   where archive = ${'archive'} and planner = ${'planner'}
 `
 
-/** Gives the archive back with what keeps it from being read, to try again later. */
+/** Gives the archive back with what keeps it from being read, to try again later; at once if a notice came meanwhile. */
 export const failLook = run('archives.fail_look', { archive: int8, planner: text, problem: jsonb, delay: float8 })`
   update millrace.archive_look
   set planner       = null,
       planner_until = null,
       problem       = ${'problem'},
       failing_since = coalesce(failing_since, clock_timestamp()),
-      look_at       = clock_timestamp() + make_interval(secs => ${'delay'}),
+      look_at       = case
+        when look_at <= clock_timestamp() then look_at
+        else clock_timestamp() + make_interval(secs => ${'delay'})
+      end,
       looked_at     = clock_timestamp()
   where archive = ${'archive'} and planner = ${'planner'}
 `

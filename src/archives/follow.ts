@@ -39,6 +39,7 @@ export type FollowOptions = {
 type Claimed = Awaited<ReturnType<typeof claimArchives>>[number]
 
 const TICK_MS = 1_000 // for what other servers were told and cannot do
+const LONGEST_DELAY = 30 // seconds until a repository that could not be read is tried again
 const TURN_MS = 2_000 // then another archive has its turn, if one waits
 
 export class Follower {
@@ -145,7 +146,7 @@ export class Follower {
     }
     repositories.forget(archive.name)
     if (!('isRetryable' in error)) onError(error)
-    return failLook(pool, { ...which, problem, delay: pollSeconds })
+    return failLook(pool, { ...which, problem, delay: Math.min(pollSeconds, LONGEST_DELAY) })
   }
 
   /** Plans what there is after the cursor; true when there is more, and others are to have their turn first. */
