@@ -1,3 +1,4 @@
+export { type AttemptOutput, createAttemptOutput } from './attempt-output.ts'
 export { followOutput } from './follow.ts'
 export type {
   FollowOptions,
