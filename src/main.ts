@@ -125,7 +125,7 @@ async function isLive(
   if (limit.to === 'node') return (await nodes?.isAttemptUnderWay(limit.name, attempt)) ?? false
   if (limit.to !== 'task') return false
   const last = (await millrace.attempts(limit.name)).at(-1)
-  return last?.outcome === null && String(last.number) === attempt
+  return last?.outcome === null && String(last.epoch) === attempt
 }
 
 type Served = { readonly access: AccessControl; readonly nodes: Nodes; readonly webhooks: Webhooks }
