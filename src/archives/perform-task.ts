@@ -98,7 +98,11 @@ export function createArchiveTaskWorker(at: TaskWorkshop): ArchiveTaskWorker {
 }
 
 type Context = WorkContext<ArchiveTask>
-type Attempt = Context & { readonly token: string; readonly secrets: Record<string, string>; readonly output: AttemptOutput }
+type Attempt = Pick<Context, 'task' | 'payload' | 'signal'> & {
+  readonly token: string
+  readonly secrets: Record<string, string>
+  readonly output: AttemptOutput
+}
 
 class Performing {
   readonly #at: TaskWorkshop
@@ -122,7 +126,7 @@ class Performing {
     const mask = [token, ...Object.values(secrets)]
     const output = createAttemptOutput({ pool: this.#at.pool, task: task.id, attempt: task.epoch, mask, signal })
     try {
-      return await this.#performIn({ ...context, token, secrets, output })
+      return await this.#performIn({ task, payload, signal, token, secrets, output })
     } finally {
       await output.close()
     }
@@ -206,7 +210,8 @@ class Performing {
     const command = await prepareCommand(facts)
     signal.throwIfAborted()
     const running = await runner.start(command, { sink: output.write })
-    return attend(running, signal, { graceMs, outlives: false })
+    // Awaited here: the door is closed when this is left.
+    return await attend(running, signal, { graceMs, outlives: false })
   }
 
   /** How often in a row it has asked for later, where that matters. */
