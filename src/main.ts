@@ -17,8 +17,11 @@ import {
 } from './db/index.ts'
 import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
+  type Artifacts,
+  addArtifacts,
   addEvents,
   addNodes,
+  addSecrets,
   addSocket,
   addTaskLog,
   addTasks,
@@ -30,7 +33,8 @@ import {
 } from './http/index.ts'
 import { createNodes, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
-import { followOutput, readOutput } from './storage/index.ts'
+import { createSecrets } from './secrets/index.ts'
+import { findArtifact, followOutput, listArtifacts, readArtifact, readOutput } from './storage/index.ts'
 import type { Webhooks } from './webhooks/index.ts'
 import { startWebhooks, startWork } from './work.ts'
 
@@ -137,6 +141,12 @@ function openServer(at: Foundation, { access, nodes, webhooks }: Served) {
     read: (options) => readOutput(pool, options),
     follow: (options) => followOutput(pool, options),
   }
+  const artifacts: Artifacts = {
+    list: ({ task, after, limit }) => listArtifacts(pool, { tasks: [task], limit, ...(after === undefined ? {} : { after }) }),
+    find: (task, path) => findArtifact(pool, task, path),
+    read: (artifact, range) => readArtifact(pool, artifact, range),
+  }
+  const secrets = createSecrets({ pool, dataDir: config.data, key: config.secret_key })
   return createServer({
     logger: at.logger,
     access,
@@ -147,6 +157,8 @@ function openServer(at: Foundation, { access, nodes, webhooks }: Served) {
     resources: [
       (app) => addTasks(app, millrace),
       (app) => addTaskLog(app, millrace, outputs),
+      (app) => addArtifacts(app, millrace, artifacts),
+      (app) => addSecrets(app, secrets),
       (app) => addNodes(app, nodes),
       (app) => addEvents(app, millrace),
       (app) => addSocket(app, millrace),

@@ -1,6 +1,8 @@
+export { type Artifacts, addArtifacts } from './artifacts.ts'
 export type { EventSource } from './event-selection.ts'
 export { addEvents } from './events.ts'
 export { addNodes } from './nodes.ts'
+export { addSecrets } from './secrets.ts'
 export { createServer, type HttpServer, type Resource, requireTokenFor, type ServerOptions } from './server.ts'
 export { addSocket } from './socket.ts'
 export { addTaskLog, type Outputs } from './task-log.ts'

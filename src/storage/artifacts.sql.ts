@@ -1,4 +1,4 @@
-import { array, bool, bytea, int4, int8, many, maybe, nullable, run, text, timestamptz } from '../db/index.ts'
+import { array, bool, bytea, int4, int8, many, maybe, run, text, timestamptz } from '../db/index.ts'
 
 /** May be sent again when its answer was lost. */
 export const insertPiece = run(
@@ -61,14 +61,14 @@ const artifact = {
 
 export const listArtifacts = many(
   'storage.list_artifacts',
-  { tasks: array(int8), after: nullable(text), limit: int4 },
+  { tasks: array(int8), after: int4, limit: int4 },
   artifact,
 )`
   select task, attempt, number, path, size, digest, is_executable, created_at
   from millrace.artifact
   where task = any(${'tasks'}::bigint[])
-    and (${'after'}::text is null or path > ${'after'})
-  order by task, path
+    and number > ${'after'}
+  order by task, number
   limit ${'limit'}::int
 `
 

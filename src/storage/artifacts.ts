@@ -104,11 +104,11 @@ export function dropFiles(db: Db, of: OutputOf): Promise<void> {
   return deletePieces(db, of)
 }
 
-export type ListArtifacts = { readonly tasks: readonly string[]; readonly after?: string; readonly limit: number }
+export type ListArtifacts = { readonly tasks: readonly string[]; readonly after?: number; readonly limit: number }
 
-/** The artifacts of tasks, by path. `after` is a path, for one task. */
-export async function listArtifacts(db: Db, { tasks, after, limit }: ListArtifacts): Promise<Artifact[]> {
-  const rows = await selectArtifacts(db, { tasks, after: after ?? null, limit })
+/** The artifacts of tasks, in the order in which they were stored. `after` is the number of the last that was seen. */
+export async function listArtifacts(db: Db, { tasks, after = -1, limit }: ListArtifacts): Promise<Artifact[]> {
+  const rows = await selectArtifacts(db, { tasks, after, limit })
   return rows.map(toArtifact)
 }
 
