@@ -37,32 +37,40 @@ millrace.archive with (fillfactor=50) (
   first_number bigint not null
   planned_number bigint not null
   youngest_number bigint not null
-  announced_at timestamp with time zone
-  looked_at timestamp with time zone
-  look_at timestamp with time zone
-  planner_until timestamp with time zone
-  failing_since timestamp with time zone
   last_run bigint not null default 0
   version integer not null default 1
   is_set_back boolean not null default false
-  name text not null
+  name text not null collate "C"
   source jsonb not null
   identity text
   planned_id text not null
   youngest_id text
   state text not null default 'active'::text
-  planner text
   problem jsonb
   definition bytea
   constraint archive_pkey PRIMARY KEY (id)
   constraint archive_name_key UNIQUE (name)
-  constraint archive_broken_because CHECK (((state <> 'broken'::text) OR (problem IS NOT NULL)))
+  constraint archive_broken_because CHECK (((state = 'broken'::text) = (problem IS NOT NULL)))
   constraint archive_numbers CHECK (((first_number >= 1) AND (planned_number >= (first_number - 1))))
-  constraint archive_planner CHECK (((planner IS NULL) = (planner_until IS NULL)))
   constraint archive_state CHECK ((state = ANY (ARRAY['active'::text, 'held'::text, 'broken'::text, 'removed'::text])))
-  CREATE INDEX archive_look ON millrace.archive USING btree (look_at) WHERE ((state = 'active'::text) AND (look_at IS NOT NULL))
   CREATE UNIQUE INDEX archive_name_key ON millrace.archive USING btree (name)
   CREATE UNIQUE INDEX archive_pkey ON millrace.archive USING btree (id)
+)
+millrace.archive_look with (fillfactor=50) (
+  archive bigint not null
+  look_at timestamp with time zone
+  looked_at timestamp with time zone
+  announced_at timestamp with time zone
+  failing_since timestamp with time zone
+  planner_until timestamp with time zone
+  planner text
+  problem jsonb
+  constraint archive_look_pkey PRIMARY KEY (archive)
+  constraint archive_look_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  constraint look_failing CHECK (((failing_since IS NULL) = (problem IS NULL)))
+  constraint look_planner CHECK (((planner IS NULL) = (planner_until IS NULL)))
+  CREATE INDEX archive_look_due ON millrace.archive_look USING btree (look_at) WHERE (look_at IS NOT NULL)
+  CREATE UNIQUE INDEX archive_look_pkey ON millrace.archive_look USING btree (archive)
 )
 millrace.archive_task (
   archive bigint not null

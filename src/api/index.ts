@@ -1,5 +1,6 @@
 import { about } from './about.ts'
 import { audit, session, tokens } from './access.ts'
+import { archives } from './archives.ts'
 import { artifacts } from './artifacts.ts'
 import { events } from './events.ts'
 import { nodes, scheduler } from './nodes.ts'
@@ -46,4 +47,5 @@ export const routes = {
   events,
   webhooks,
   workers,
+  archives,
 }

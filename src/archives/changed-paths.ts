@@ -29,7 +29,7 @@ async function readChanges(pool: Pool, repository: Repository, { archive, number
   const before = await readRevisionId(pool, { archive, number: String(number - 1) })
   const after = before === undefined ? await revisionBefore(repository, number) : { number: number - 1, id: before.id }
   const log = await collect(repository.log({ ...(after && { after }), to: { number, id } }))
-  const changes = log.find((entry) => entry.number === number)?.changes ?? []
+  const changes = log.find((entry) => entry.id === id)?.changes ?? []
   return changes.map(({ action, path, kind }) => [action, kind === 'folder' ? `${path}/` : path])
 }
 

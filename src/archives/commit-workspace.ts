@@ -1,5 +1,5 @@
 import { collect, type Repository, type Revision, type Workspace } from '../vcs/index.ts'
-import { type Cause, formatCause, parseCause } from './cause.ts'
+import { type CommitMarker, formatMarker, parseMarker } from './commit-marker.ts'
 
 export type CommitRequest = { readonly message: string; readonly author?: string | undefined }
 
@@ -19,7 +19,7 @@ export type Committer = {
 export type CommitterOptions = {
   readonly repository: Repository
   readonly workspace: Workspace
-  readonly cause: Omit<Cause, 'commit'>
+  readonly cause: Omit<CommitMarker, 'commit'>
 }
 
 /**
@@ -31,7 +31,7 @@ export function createCommitter({ repository, workspace, cause }: CommitterOptio
   const find = async (commit: number): Promise<Revision | undefined> => {
     const log = await collect(repository.log({ after: workspace.revision, withChanges: false }))
     const found = log.find(({ marks }) => {
-      const made = parseCause(marks['cause'] ?? '')
+      const made = parseMarker(marks['cause'] ?? '')
       return made?.by === cause.by && made.task === cause.task && made.commit === commit
     })
     return found && { number: found.number, id: found.id }
@@ -40,7 +40,7 @@ export function createCommitter({ repository, workspace, cause }: CommitterOptio
     const commit = revisions.length + 1
     const earlier = cause.attempt > 1 ? await find(commit) : undefined
     if (earlier !== undefined) return { revision: earlier, isNew: false }
-    const marker = formatCause({ ...cause, commit })
+    const marker = formatMarker({ ...cause, commit })
     try {
       const revision = await repository.commit(workspace, { message, marker, ...(author ? { author } : {}) })
       return { revision, isNew: true }

@@ -5,7 +5,7 @@ import { errorOf, expectSuccess, TOKEN, useArchiveTasks } from '../../test/archi
 import { isAlive, waitFor } from '../../test/processes.ts'
 import type { Ground } from '../../test/repositories/ground.ts'
 import { collect } from '../vcs/index.ts'
-import { parseCause } from './cause.ts'
+import { parseMarker } from './commit-marker.ts'
 
 export function testPerforming(kind: string, makeGround: () => Promise<Ground>): void {
   describe(`a task of an archive in ${kind}`, () => {
@@ -41,7 +41,7 @@ export function testPerforming(kind: string, makeGround: () => Promise<Ground>):
       expect(task.log).toContain('"is_new":false')
       const log = await collect(archive.repository.log())
       expect(log.map(({ message }) => message.split('\n')[0])).toEqual(['a change', 'made by a task'])
-      const cause = parseCause(log[1]?.marks['cause'] ?? '')
+      const cause = parseMarker(log[1]?.marks['cause'] ?? '')
       expect(cause).toMatchObject({ name: `${archive.name}@1:maker`, task: task.id, commit: 1, attempt: 1, depth: 3 })
       expect(log[1]?.changes).toEqual([{ path: 'made', action: 'A', kind: 'file' }])
     })
