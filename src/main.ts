@@ -35,7 +35,6 @@ import {
 } from './http/index.ts'
 import { createNodes, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
-import { createSecrets } from './secrets/index.ts'
 import { findArtifact, followOutput, listArtifacts, readArtifact, readOutput } from './storage/index.ts'
 import type { Webhooks } from './webhooks/index.ts'
 import { openArchives, startWebhooks, startWork } from './work.ts'
@@ -145,7 +144,7 @@ type Served = {
 }
 
 function openServer(at: Foundation, { access, nodes, archives, webhooks }: Served) {
-  const { config, database, millrace } = at
+  const { config, database, millrace, secrets } = at
   const { pool } = database
   const outputs: Outputs = {
     read: (options) => readOutput(pool, options),
@@ -156,7 +155,6 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     find: (task, path) => findArtifact(pool, task, path),
     read: (artifact, range) => readArtifact(pool, artifact, range),
   }
-  const secrets = createSecrets({ pool, dataDir: config.data, key: config.secret_key })
   return createServer({
     logger: at.logger,
     access,

@@ -42,7 +42,7 @@ export type Performed = AsyncDisposable & {
 export async function performing({ databaseUrl }: { databaseUrl: string }, concurrency = 20): Promise<Performed> {
   const millrace = await connect({ databaseUrl })
   const log: string[] = []
-  const gates = new Map<string, ReturnType<typeof deferred>>()
+  const gates = new Map<string, ReturnType<typeof deferred<void>>>()
   const failing = new Set<string>()
   const work: AnyWorker['work'] = async ({ task, signal }) => {
     const key = task.key ?? ''
@@ -78,7 +78,7 @@ export async function performing({ databaseUrl }: { databaseUrl: string }, concu
   return {
     log,
     failing,
-    block: (...keys) => keys.forEach((key) => gates.set(key, deferred())),
+    block: (...keys) => keys.forEach((key) => gates.set(key, deferred<void>())),
     free: (...keys) => keys.forEach((key) => gates.get(key)?.resolve()),
     seen: async (line) => {
       await waitFor(() => (log.includes(line) ? true : undefined))
@@ -87,9 +87,9 @@ export async function performing({ databaseUrl }: { databaseUrl: string }, concu
   }
 }
 
-/** A server that looks at repositories only when told, unless a test says otherwise. */
+/** A server that looks at repositories only when told, and leaves tasks to the test, unless that says otherwise. */
 export async function archiveServer(settings: Partial<Config> & { on?: TestDatabase } = {}): Promise<TestServer> {
-  const server = await aServer({ poll_seconds: 3600, ...settings })
+  const server = await aServer({ poll_seconds: 3600, queues: 'nothing-of-this-server', ...settings })
   onTestFinished(() => server[Symbol.asyncDispose]())
   return server
 }

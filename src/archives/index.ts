@@ -30,6 +30,7 @@ export {
   type RevisionRef,
   type Trigger,
 } from './payload.ts'
+export { type ArchiveTaskWorker, createArchiveTaskWorker, type TaskResult, type TaskWorkshop } from './perform-task.ts'
 export { type ChosenTasks, MOST_DEPTH, type PlannedRun } from './plan-revision.ts'
 export type { Problem } from './problem.ts'
 export type {

@@ -123,6 +123,14 @@ export const settings = [
     sentence: 'Tasks that this process performs at once.',
   },
   {
+    name: 'queues',
+    flag: '--queues <names>',
+    expected: 'names of queues, separated by commas',
+    parse: matching(/^\w[\w.-]*(,\w[\w.-]*)*$/),
+    byDefault: 'default',
+    sentence: 'Queues whose tasks this process performs.',
+  },
+  {
     name: 'grace_seconds',
     flag: '--grace-seconds <number>',
     expected: 'a whole number from 0 to 3600',
@@ -211,6 +219,7 @@ export type Config = {
   readonly migrate: 'auto' | 'never'
   readonly drain_seconds: number
   readonly concurrency: number
+  readonly queues: string
   readonly grace_seconds: number
   readonly rate_limit: number
   readonly trust_proxy?: string
