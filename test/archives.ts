@@ -78,8 +78,12 @@ export async function performing({ databaseUrl }: { databaseUrl: string }, concu
   return {
     log,
     failing,
-    block: (...keys) => keys.forEach((key) => gates.set(key, deferred<void>())),
-    free: (...keys) => keys.forEach((key) => gates.get(key)?.resolve()),
+    block(...keys) {
+      for (const key of keys) gates.set(key, deferred<void>())
+    },
+    free(...keys) {
+      for (const key of keys) gates.get(key)?.resolve()
+    },
     seen: async (line) => {
       await waitFor(() => (log.includes(line) ? true : undefined))
     },
