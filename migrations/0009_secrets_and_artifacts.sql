@@ -1,6 +1,7 @@
 -- Secrets that tasks are given, sealed with a key that is not in the database; and files that tasks leave behind.
 
 create table millrace.secret (
+  id         bigint generated always as identity unique, -- the order of lists
   created_at timestamptz not null default clock_timestamp(),
   changed_at timestamptz not null default clock_timestamp(),
   version    int not null default 1,           -- raised by every change

@@ -19,8 +19,8 @@ import {
 import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
   type Artifacts,
-  addArtifacts,
   addArchives,
+  addArtifacts,
   addEvents,
   addNodes,
   addSecrets,
@@ -151,7 +151,8 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     follow: (options) => followOutput(pool, options),
   }
   const artifacts: Artifacts = {
-    list: ({ task, after, limit }) => listArtifacts(pool, { tasks: [task], limit, ...(after === undefined ? {} : { after }) }),
+    list: ({ task, after, limit }) =>
+      listArtifacts(pool, { tasks: [task], limit, ...(after === undefined ? {} : { after }) }),
     find: (task, path) => findArtifact(pool, task, path),
     read: (artifact, range) => readArtifact(pool, artifact, range),
   }

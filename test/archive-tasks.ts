@@ -1,8 +1,8 @@
 // Tasks of archives, performed by the real worker on real repositories, without a server.
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
-import { type ArchiveTaskWorker, createArchiveTaskWorker, type TaskWorkshop } from '../src/archives/perform-task.ts'
 import type { ArchiveTask, RevisionRef } from '../src/archives/payload.ts'
+import { type ArchiveTaskWorker, createArchiveTaskWorker, type TaskWorkshop } from '../src/archives/perform-task.ts'
 import { type AddOptions, connect, type Dispatcher, type DispatchOptions, type Task } from '../src/engine/index.ts'
 import { createProcessRunner } from '../src/runners/index.ts'
 import { readOutput } from '../src/storage/index.ts'
@@ -41,7 +41,10 @@ export type ArchiveTasks = {
   archive(): Promise<Archive>
   workshop(more?: Partial<TaskWorkshop>): TaskWorkshop
   /** Starts to perform tasks. */
-  start(more?: Partial<TaskWorkshop>, options?: DispatchOptions): Promise<{ readonly worker: ArchiveTaskWorker; readonly dispatcher: Dispatcher }>
+  start(
+    more?: Partial<TaskWorkshop>,
+    options?: DispatchOptions,
+  ): Promise<{ readonly worker: ArchiveTaskWorker; readonly dispatcher: Dispatcher }>
   add(archive: Archive, given: Given): Promise<string>
   ended(id: string): Promise<Ended>
   /** Adds a task and waits for its end. */
@@ -51,7 +54,10 @@ export type ArchiveTasks = {
 
 const END = new Set(['succeeded', 'failed', 'canceled', 'skipped'])
 
-export function useArchiveTasks(makeGround: () => Promise<Ground>, defaults: () => Partial<TaskWorkshop> = () => ({})): ArchiveTasks {
+export function useArchiveTasks(
+  makeGround: () => Promise<Ground>,
+  defaults: () => Partial<TaskWorkshop> = () => ({}),
+): ArchiveTasks {
   const engine = useEngine()
   const archives = new Map<string, Repository>()
   const runner = createProcessRunner()
@@ -100,7 +106,10 @@ export function useArchiveTasks(makeGround: () => Promise<Ground>, defaults: () 
       depth: 0,
       ...given,
       name,
-      run: typeof run === 'string' ? { type: 'script', script: run, shell: ['sh', '-e'] } : { type: 'command', command: run },
+      run:
+        typeof run === 'string'
+          ? { type: 'script', script: run, shell: ['sh', '-e'] }
+          : { type: 'command', command: run },
     }
     known ??= createArchiveTaskWorker(workshop())
     engine.millrace.define(known)

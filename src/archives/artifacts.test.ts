@@ -26,7 +26,15 @@ describe('files that fit', () => {
   }
 
   test('are found in all folders that a pattern names, in order', async () => {
-    const path = await aFolder('out/b.pdf', 'out/a.pdf', 'out/deep/c.pdf', 'out/notes', 'other/a.pdf', 'top.pdf', '.hidden.pdf')
+    const path = await aFolder(
+      'out/b.pdf',
+      'out/a.pdf',
+      'out/deep/c.pdf',
+      'out/notes',
+      'other/a.pdf',
+      'top.pdf',
+      '.hidden.pdf',
+    )
     const find = async (...patterns: string[]) => (await findFiles(path, patterns, LIMITS)).paths
     expect(await find('out/*.pdf')).toEqual(['out/a.pdf', 'out/b.pdf'])
     expect(await find('out/**')).toEqual(['out/a.pdf', 'out/b.pdf', 'out/deep/c.pdf', 'out/notes'])
@@ -50,7 +58,17 @@ describe('files that fit', () => {
     expect([...found.notes].sort()).toEqual(
       ['file', 'folder', 'gone', 'up'].map((name) => `out/${name} is a link and is not kept`),
     )
-    for (const pattern of ['/etc/passwd', '../secret', 'out/../../secret', './out/*', 'out/..', '!out/*', '', 'a//b', 'out/[']) {
+    for (const pattern of [
+      '/etc/passwd',
+      '../secret',
+      'out/../../secret',
+      './out/*',
+      'out/..',
+      '!out/*',
+      '',
+      'a//b',
+      'out/[',
+    ]) {
       await expect(findFiles(path, [pattern], LIMITS), pattern).rejects.toMatchObject({ code: 'artifacts_refused' })
     }
     expect((await findFiles(path, ['out/folder/*', 'out/up/**'], LIMITS)).paths).toEqual([])
@@ -93,7 +111,9 @@ describe('what a task leaves behind', () => {
     expect(task.log.split(' ')[0]).toBe(all[1]?.digest.toString('hex'))
     const whole = await bytesOf(all[1])
     expect(whole.length).toBe(3_000_000)
-    expect((await bytesOf(all[1], { start: 1_048_570, end: 2_097_160 })).equals(whole.subarray(1_048_570, 2_097_160))).toBe(true)
+    expect(
+      (await bytesOf(all[1], { start: 1_048_570, end: 2_097_160 })).equals(whole.subarray(1_048_570, 2_097_160)),
+    ).toBe(true)
     expect(await findArtifact(tasks.engine.pool, task.id, 'out/none')).toBeUndefined()
   })
 
@@ -123,7 +143,10 @@ describe('what a task leaves behind', () => {
   test('is not taken from where a moved workspace leads', async () => {
     const archive = await tasks.archive()
     await tasks.start()
-    const task = await tasks.run(archive, { run: 'here=$(pwd); cd ..; mv tree away; ln -s /etc tree', artifacts: ['passwd'] })
+    const task = await tasks.run(archive, {
+      run: 'here=$(pwd); cd ..; mv tree away; ln -s /etc tree',
+      artifacts: ['passwd'],
+    })
     expect(errorOf(task).message).toContain('the workspace was moved away')
     expect(await list(task.id)).toEqual([])
     // The next one is not led astray either.
@@ -133,10 +156,18 @@ describe('what a task leaves behind', () => {
   test('is there for those that wait for it at the same revision, below its name', async () => {
     const archive = await tasks.archive()
     await tasks.start()
-    const build = await tasks.add(archive, { run: 'mkdir out; echo built > out/x; chmod +x out/x', artifacts: ['out/*'], name: 'build' })
+    const build = await tasks.add(archive, {
+      run: 'mkdir out; echo built > out/x; chmod +x out/x',
+      artifacts: ['out/*'],
+      name: 'build',
+    })
     const silent = await tasks.add(archive, { run: 'true', name: 'silent' })
     const options = { requires: [build, silent] }
-    const use = await tasks.add(archive, { run: 'cd "$MILLRACE_ARTIFACTS"; find . -type f; cat build/out/x; test -x build/out/x', name: 'use', options })
+    const use = await tasks.add(archive, {
+      run: 'cd "$MILLRACE_ARTIFACTS"; find . -type f; cat build/out/x; test -x build/out/x',
+      name: 'use',
+      options,
+    })
     const task = await tasks.ended(use)
     expectSuccess(task)
     expect(task.log).toBe('./build/out/x\nbuilt\n')

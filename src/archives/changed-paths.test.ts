@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { aWorker, useEngine } from '../../test/engine.ts'
-import { svnFiles } from '../../test/repositories/svn.ts'
 import { opened, write } from '../../test/repositories/kit.ts'
+import { svnFiles } from '../../test/repositories/svn.ts'
 import { PermanentError } from '../engine/index.ts'
-import { changedPaths, writeLines } from './changed-paths.ts'
+import { changedPaths } from './changed-paths.ts'
+import { writeLines } from './task-command.ts'
 
 const engine = useEngine()
 const worker = aWorker({
@@ -56,8 +57,19 @@ describe('changed paths', () => {
     const archive = await anArchive(
       { task: 'succeeded', changes: [['A', 'one']] },
       { task: 'failed', changes: [['A', 'two']] },
-      { changes: [['M', 'one'], ['D', 'folder/']] },
-      { task: 'waiting', changes: [['M', 'two'], ['A', 'four']] },
+      {
+        changes: [
+          ['M', 'one'],
+          ['D', 'folder/'],
+        ],
+      },
+      {
+        task: 'waiting',
+        changes: [
+          ['M', 'two'],
+          ['A', 'four'],
+        ],
+      },
       { task: 'waiting', changes: [['A', 'five']] },
     )
     expect(await ask(archive, 2)).toEqual(['two'])

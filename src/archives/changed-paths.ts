@@ -17,7 +17,9 @@ export async function changedPaths(pool: Pool, repository: Repository | undefine
   for (const row of rows) {
     // Of a revision with very many changes only the first are in the database.
     const whole = row.changes_cut && repository !== undefined
-    const changes = whole ? await readChanges(pool, repository, { archive, number: Number(row.number), id: row.id }) : row.changes
+    const changes = whole
+      ? await readChanges(pool, repository, { archive, number: Number(row.number), id: row.id })
+      : row.changes
     for (const [, path] of changes as [action: string, path: string][]) paths.add(path)
   }
   return [...paths].sort()
@@ -25,7 +27,11 @@ export async function changedPaths(pool: Pool, repository: Repository | undefine
 
 type Place = { readonly archive: string; readonly number: number; readonly id: string }
 
-async function readChanges(pool: Pool, repository: Repository, { archive, number, id }: Place): Promise<[string, string][]> {
+async function readChanges(
+  pool: Pool,
+  repository: Repository,
+  { archive, number, id }: Place,
+): Promise<[string, string][]> {
   const before = await readRevisionId(pool, { archive, number: String(number - 1) })
   const after = before === undefined ? await revisionBefore(repository, number) : { number: number - 1, id: before.id }
   const log = await collect(repository.log({ ...(after && { after }), to: { number, id } }))
@@ -35,8 +41,3 @@ async function readChanges(pool: Pool, repository: Repository, { archive, number
 
 const revisionBefore = async (repository: Repository, number: number) =>
   number > 1 ? repository.revision(number - 1) : undefined
-
-/** As the command reads them: one in a line. A path that itself holds a line feed is written as JSON does. */
-export function writeLines(paths: readonly string[]): string {
-  return paths.map((path) => `${path.includes('\n') ? JSON.stringify(path) : path}\n`).join('')
-}

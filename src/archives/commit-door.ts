@@ -52,10 +52,12 @@ async function answer(request: IncomingMessage, response: ServerResponse, { comm
     response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
     response.end(`${JSON.stringify(body)}\n`)
   }
-  const refuse = (status: number, code: string, detail: string, remedy?: string) => say(status, { code, detail, remedy })
+  const refuse = (status: number, code: string, detail: string, remedy?: string) =>
+    say(status, { code, detail, remedy })
   const given = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
   if (!isSame(given, token)) return refuse(401, 'unauthorized', 'the token is not the one of this task')
-  if (request.method !== 'POST' || request.url !== '/commit') return refuse(404, 'not_found', 'only POST /commit is here')
+  if (request.method !== 'POST' || request.url !== '/commit')
+    return refuse(404, 'not_found', 'only POST /commit is here')
   const body = await readBody(request)
   const asked = schema.safeParse(body)
   if (!asked.success) return refuse(400, 'invalid', 'the body must be {"message": …} or {"message": …, "author": …}')

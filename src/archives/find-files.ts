@@ -40,9 +40,12 @@ export async function findFiles(root: string, patterns: readonly string[], limit
     }
     paths.push(path)
     bytes += (await lstat(join(root, path))).size
-    if (paths.length > limits.count) throw new ArtifactsRefused(`more than ${limits.count} files fit ${patterns.join(', ')}`)
+    if (paths.length > limits.count)
+      throw new ArtifactsRefused(`more than ${limits.count} files fit ${patterns.join(', ')}`)
     if (bytes > limits.bytes)
-      throw new ArtifactsRefused(`the files that fit ${patterns.join(', ')} hold more than ${limits.bytes} bytes, with ${path}`)
+      throw new ArtifactsRefused(
+        `the files that fit ${patterns.join(', ')} hold more than ${limits.bytes} bytes, with ${path}`,
+      )
   }
   const walk = async (folder: string): Promise<void> => {
     for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {

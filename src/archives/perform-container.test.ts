@@ -11,7 +11,10 @@ const containers = useContainers()
 const containerRunner = createContainerRunner()
 const tasks = useArchiveTasks(gitFiles, () => ({
   containerRunner,
-  secrets: { read: async (_, names) => Object.fromEntries(names.map((name) => [name, `the first line of ${name}\nof two lines`])) },
+  secrets: {
+    read: async (_, names) =>
+      Object.fromEntries(names.map((name) => [name, `the first line of ${name}\nof two lines`])),
+  },
 }))
 const running = () => containers.podman('ps', '--all', '--quiet').split('\n').filter(Boolean).length
 
@@ -30,7 +33,9 @@ describe('a task in a container', () => {
     })
     expectSuccess(task)
     expect(task.log).toBe('/workspace\nfirst\npassed on\ninside\n0\n***\n')
-    expect((await listArtifacts(tasks.engine.pool, { tasks: [task.id], limit: 9 })).map(({ path }) => path)).toEqual(['made'])
+    expect((await listArtifacts(tasks.engine.pool, { tasks: [task.id], limit: 9 })).map(({ path }) => path)).toEqual([
+      'made',
+    ])
     expect(running()).toBe(0)
   }, 60_000)
 

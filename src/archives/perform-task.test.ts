@@ -74,10 +74,16 @@ describe('the command of a task', () => {
   test('does not begin when a secret is missing, and the error says how to set it', async () => {
     const archive = await tasks.archive()
     await tasks.start()
-    const task = await tasks.run(archive, { run: 'echo begun', secrets: ['PASSWORD', 'NOBODYS'], options: { maxAttempts: 5 } })
+    const task = await tasks.run(archive, {
+      run: 'echo begun',
+      secrets: ['PASSWORD', 'NOBODYS'],
+      options: { maxAttempts: 5 },
+    })
     expect(task.state).toBe('failed')
     expect(task.log).toBe('')
-    expect(errorOf(task).message).toContain(`secret NOBODYS is not set, neither for archive ${archive.name} nor for all`)
+    expect(errorOf(task).message).toContain(
+      `secret NOBODYS is not set, neither for archive ${archive.name} nor for all`,
+    )
     expect(errorOf(task).message).toContain('millrace secret set NOBODYS')
     expect(await tasks.engine.millrace.attempts(task.id)).toHaveLength(1)
   })
@@ -107,9 +113,16 @@ describe('the command of a task', () => {
   test('that takes too long is ended with all it has started, and may be tried again', async () => {
     const archive = await tasks.archive()
     await tasks.start()
-    const task = await tasks.run(archive, { run: 'echo begun; sleep 300', timeoutSeconds: 0.3, options: { maxAttempts: 2 } })
+    const task = await tasks.run(archive, {
+      run: 'echo begun; sleep 300',
+      timeoutSeconds: 0.3,
+      options: { maxAttempts: 2 },
+    })
     expect(task.state).toBe('failed')
-    expect(errorOf(task)).toMatchObject({ message: 'timed out after 0.3 s', data: { exit_code: null, reason: 'timed_out' } })
+    expect(errorOf(task)).toMatchObject({
+      message: 'timed out after 0.3 s',
+      data: { exit_code: null, reason: 'timed_out' },
+    })
     const attempts = await tasks.engine.millrace.attempts(task.id)
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['retry', 'failed'])
   })

@@ -1,5 +1,13 @@
 import type { Db, Pool } from '../db/index.ts'
-import { type AnyWorker, defineWorker, isLater, type Later, type Millrace, PermanentError, type WorkContext } from '../engine/index.ts'
+import {
+  type AnyWorker,
+  defineWorker,
+  isLater,
+  type Later,
+  type Millrace,
+  PermanentError,
+  type WorkContext,
+} from '../engine/index.ts'
 import { type AdoptingRunner, attend, type Ending, markerOf, type Runner } from '../runners/index.ts'
 import {
   type AttemptOutput,
@@ -156,7 +164,15 @@ class Performing {
     const onNote = (note: string) => void output.write('stderr', Buffer.from(`[millrace: ${note}]\n`))
     const { scratch, repositories, pausesMs } = this.#at
     const more = pausesMs === undefined ? {} : { pausesMs }
-    await using room = await openRoom({ scratch, repositories, task: task.id, work: payload, signal, onPause: onNote, ...more })
+    await using room = await openRoom({
+      scratch,
+      repositories,
+      task: task.id,
+      work: payload,
+      signal,
+      onPause: onNote,
+      ...more,
+    })
     const committer = this.#committerOf(attempt, room)
     const ending = await this.#run(attempt, room, committer)
     // What it has printed is stored before what it has left.
@@ -169,12 +185,23 @@ class Performing {
     const { exitCode } = judged
     const patterns = exitCode === SKIPPED ? [] : payload.artifacts
     const limits = this.#at.artifactLimits ?? ARTIFACT_LIMITS
-    const files = await keepFiles({ pool: this.#at.pool, room, patterns, limits, task: task.id, attempt: task.epoch, signal, onNote })
+    const files = await keepFiles({
+      pool: this.#at.pool,
+      room,
+      patterns,
+      limits,
+      task: task.id,
+      attempt: task.epoch,
+      signal,
+      onNote,
+    })
     const result: TaskResult = {
       exit_code: exitCode,
       ...(exitCode === SKIPPED ? { skipped: true } : {}),
       ...(files.length > 0 ? { artifacts: files.length } : {}),
-      ...(committer && committer.revisions.length > 0 ? { commits: committer.revisions.map(({ number }) => number) } : {}),
+      ...(committer && committer.revisions.length > 0
+        ? { commits: committer.revisions.map(({ number }) => number) }
+        : {}),
     }
     // A task that is performed again replaces what it had.
     if (files.length > 0 || task.epoch > 1) this.filesOf.set(result, files)
@@ -184,7 +211,8 @@ class Performing {
   /** A cancel that came too late for the command still comes in time for what it left. */
   async #unlessStopped({ task, signal, payload }: Attempt, result: TaskResult): Promise<TaskResult> {
     if (!signal.aborted) return result
-    if (payload.artifacts.length > 0) await dropFiles(this.#at.pool, { task: task.id, attempt: task.epoch }).catch(() => {})
+    if (payload.artifacts.length > 0)
+      await dropFiles(this.#at.pool, { task: task.id, attempt: task.epoch }).catch(() => {})
     throw signal.reason
   }
 
@@ -206,7 +234,20 @@ class Performing {
     const changed = await changedPaths(pool, room.repository, payload)
     await passArtifacts(this.#at, task, { folder: artifactsOf(room), signal })
     const marker = markerOf(this.#prefix, task.id, task.epoch)
-    const facts = { work: payload, task: task.id, room, door, image, changed, secrets, token, url: url(), marker, graceMs, program }
+    const facts = {
+      work: payload,
+      task: task.id,
+      room,
+      door,
+      image,
+      changed,
+      secrets,
+      token,
+      url: url(),
+      marker,
+      graceMs,
+      program,
+    }
     const command = await prepareCommand(facts)
     signal.throwIfAborted()
     const running = await runner.start(command, { sink: output.write })

@@ -57,7 +57,11 @@ export function testPerforming(kind: string, makeGround: () => Promise<Ground>):
         echo "$MILLRACE_COMMIT_SOCKET"`
       const task = await tasks.run(archive, { run: script })
       expectSuccess(task)
-      expect(task.log.match(/"code":"\w+"/g)).toEqual(['"code":"unauthorized"', '"code":"unauthorized"', '"code":"invalid"'])
+      expect(task.log.match(/"code":"\w+"/g)).toEqual([
+        '"code":"unauthorized"',
+        '"code":"unauthorized"',
+        '"code":"invalid"',
+      ])
       expect(existsSync(task.log.trim().split('\n').at(-1) ?? '')).toBe(false)
       expect(await archive.repository.youngest()).toMatchObject({ number: 1 })
       expect(task.log).not.toContain(TOKEN)

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { basicEnvironment, type CommandSpec, type Mount, toTimeoutMs } from '../runners/index.ts'
-import { writeLines } from './changed-paths.ts'
 import type { CommitDoor } from './commit-door.ts'
 import { inputVariable } from './definition/names.ts'
 import type { Run } from './definition/workflow.ts'
@@ -44,7 +43,11 @@ export async function prepareCommand(facts: CommandFacts): Promise<CommandSpec> 
   const common = { argv, marker, graceMs, ...toTimeoutMs(work.timeoutSeconds) }
   if (image === null) {
     const path = await linkProgram(facts)
-    return { ...common, env: { ...basicEnvironment(), ...path, TMPDIR: join(room.folder, 'tmp'), ...env }, cwd: room.path }
+    return {
+      ...common,
+      env: { ...basicEnvironment(), ...path, TMPDIR: join(room.folder, 'tmp'), ...env },
+      cwd: room.path,
+    }
   }
   const container = { image, mounts: await mountsOf(facts), workdir: WORKSPACE, network: 'host' } as const
   return { ...common, env, container }
@@ -102,4 +105,9 @@ async function borrowedObjects({ path, repository }: Room): Promise<Mount[]> {
     .split('\n')
     .filter((line) => line.startsWith('/'))
     .map((objects) => ({ source: objects, target: objects, isReadOnly: true }))
+}
+
+/** As the command reads them: one in a line. A path that itself holds a line feed is written as JSON does. */
+export function writeLines(paths: readonly string[]): string {
+  return paths.map((path) => `${path.includes('\n') ? JSON.stringify(path) : path}\n`).join('')
 }

@@ -30,7 +30,8 @@ export function addArtifacts(app: FastifyInstance, millrace: Millrace, artifacts
     const { params, request, reply } = asked
     const task = await findTask(millrace, asked)
     const artifact = await artifacts.find(task, params.path)
-    if (artifact === undefined) throw new Problem('artifact_not_found', `task ${task} has left no ${params.path} behind`)
+    if (artifact === undefined)
+      throw new Problem('artifact_not_found', `task ${task} has left no ${params.path} behind`)
     describe(reply, artifact)
     if (isKnown(request, reply)) return reply.status(304).send()
     const range = rangeOf(request, reply, artifact)

@@ -1,5 +1,5 @@
-export { type Artifacts, addArtifacts } from './artifacts.ts'
 export { addArchives } from './archives.ts'
+export { type Artifacts, addArtifacts } from './artifacts.ts'
 export type { EventSource } from './event-selection.ts'
 export { addEvents } from './events.ts'
 export { addNodes } from './nodes.ts'

@@ -46,7 +46,8 @@ test('a secret is changed at the version that was meant, and what cannot be is r
   await put('one')
   expect((await put('two', { 'if-match': '"1"' })).json.version).toBe(2)
   expect((await put('three', { 'if-match': '"1"' })).json.code).toBe('precondition_failed')
-  for (const value of ['a\u0000b', 'x'.repeat(65_537), 7, undefined]) expect((await put(value)).json.code).toBe('invalid')
+  for (const value of ['a\u0000b', 'x'.repeat(65_537), 7, undefined])
+    expect((await put(value)).json.code).toBe('invalid')
   for (const name of ['1KEY', 'MILLRACE_TOKEN', 'a-b', 'x'.repeat(101)]) {
     expect((await server.ask('PUT', `/v1/secrets/${name}`, { body: { value: 'x' } })).json.code).toBe('invalid')
   }

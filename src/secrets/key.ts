@@ -37,7 +37,11 @@ export async function readKey(file: string): Promise<SecretKey | undefined> {
 export async function makeKey(file: string): Promise<SecretKey> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.${randomUUID()}`
-  await writeFile(draft, `${randomBytes(KEY_BYTES).toString('base64url')}\n`, { mode: PRIVATE, flag: 'wx', flush: true })
+  await writeFile(draft, `${randomBytes(KEY_BYTES).toString('base64url')}\n`, {
+    mode: PRIVATE,
+    flag: 'wx',
+    flush: true,
+  })
   try {
     await link(draft, file)
   } catch (error) {

@@ -1,10 +1,13 @@
 import { array, bool, bytea, int4, int8, many, maybe, run, text, timestamptz } from '../db/index.ts'
 
 /** May be sent again when its answer was lost. */
-export const insertPiece = run(
-  'storage.insert_piece',
-  { task: int8, attempt: int4, number: int4, start: int8, bytes: bytea },
-)`
+export const insertPiece = run('storage.insert_piece', {
+  task: int8,
+  attempt: int4,
+  number: int4,
+  start: int8,
+  bytes: bytea,
+})`
   insert into millrace.artifact_piece (task, attempt, number, start, bytes)
   values (${'task'}, ${'attempt'}, ${'number'}, ${'start'}, ${'bytes'})
   on conflict (task, attempt, number, start) do nothing
@@ -15,17 +18,14 @@ export const deleteArtifacts = run('storage.delete_artifacts', { task: int8 })`
   where task = ${'task'}
 `
 
-export const insertArtifacts = run(
-  'storage.insert_artifacts',
-  {
-    task: int8,
-    attempt: int4,
-    paths: array(text),
-    sizes: array(int8),
-    digests: array(bytea),
-    executables: array(bool),
-  },
-)`
+export const insertArtifacts = run('storage.insert_artifacts', {
+  task: int8,
+  attempt: int4,
+  paths: array(text),
+  sizes: array(int8),
+  digests: array(bytea),
+  executables: array(bool),
+})`
   insert into millrace.artifact (task, attempt, number, path, size, digest, is_executable)
   select ${'task'}, ${'attempt'}, file.number - 1, file.path, file.size, file.digest, file.is_executable
   from unnest(${'paths'}::text[], ${'sizes'}::bigint[], ${'digests'}::bytea[], ${'executables'}::boolean[])
@@ -59,11 +59,7 @@ const artifact = {
   created_at: timestamptz,
 }
 
-export const listArtifacts = many(
-  'storage.list_artifacts',
-  { tasks: array(int8), after: int4, limit: int4 },
-  artifact,
-)`
+export const listArtifacts = many('storage.list_artifacts', { tasks: array(int8), after: int4, limit: int4 }, artifact)`
   select task, attempt, number, path, size, digest, is_executable, created_at
   from millrace.artifact
   where task = any(${'tasks'}::bigint[])

@@ -11,9 +11,9 @@ import {
   deletePieces,
   insertArtifacts,
   insertPiece,
-  listArtifacts as selectArtifacts,
-  readArtifact as selectArtifact,
   readPiece,
+  readArtifact as selectArtifact,
+  listArtifacts as selectArtifacts,
 } from './artifacts.sql.ts'
 import type { OutputOf } from './output.ts'
 import { patiently } from './patiently.ts'
