@@ -1,24 +1,21 @@
 import { writeFile } from 'node:fs/promises'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { errorOf, expectSuccess, TOKEN, useArchiveTasks } from '../../test/archive-tasks.ts'
 import { waitFor } from '../../test/processes.ts'
 import { svnFiles } from '../../test/repositories/svn.ts'
-import { SecretMissing } from '../secrets/index.ts'
 import { followOutput } from '../storage/index.ts'
 
 const SECRET = 'hunter2-is-the-password'
 const KEY = '-----BEGIN KEY-----\nabcdefghijklmnop\nqrstuvwxyz012345\n-----END KEY-----\n'
-const secrets: Record<string, string> = { PASSWORD: SECRET, SIGNING_KEY: KEY }
-
-const tasks = useArchiveTasks(svnFiles, () => ({
-  secrets: {
-    async read(archive, names) {
-      const missing = names.filter((name) => secrets[name] === undefined)
-      if (missing.length > 0) throw new SecretMissing(archive, missing)
-      return Object.fromEntries(names.map((name) => [name, secrets[name] ?? '']))
-    },
-  },
-}))
+const tasks = useArchiveTasks(svnFiles)
+beforeAll(async () => {
+  for (const [name, value] of [
+    ['PASSWORD', SECRET],
+    ['SIGNING_KEY', KEY],
+  ] as const) {
+    await tasks.secrets().set({ archive: '', name, value, actor: 'test' })
+  }
+})
 
 describe('the command of a task', () => {
   test('finds in its environment what it is about', async () => {

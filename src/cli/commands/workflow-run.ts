@@ -41,7 +41,7 @@ export const workflowRun: CommandFile = {
       rev,
       env: Object.fromEntries(env.map(toPair)),
       signal,
-      onOutput: print.take,
+      onOutput: (task, stream, bytes) => print.take(task, stream, bytes),
       onEnd(one) {
         print.end(one.name)
         const { exitCode, ...rest } = one
