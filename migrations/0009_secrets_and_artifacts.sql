@@ -38,3 +38,10 @@ create table millrace.artifact_piece (
 );
 -- Most artifacts are compressed already.
 alter table millrace.artifact_piece alter column bytes set storage external;
+
+-- Attempts that have begun to store files and have neither kept nor dropped them. What a worker that died left is found here.
+create table millrace.artifact_upload (
+  task    bigint not null,
+  attempt int not null,
+  primary key (task, attempt)
+);

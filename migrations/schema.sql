@@ -112,6 +112,12 @@ millrace.artifact_piece (
   constraint artifact_piece_pkey PRIMARY KEY (task, attempt, number, start)
   CREATE UNIQUE INDEX artifact_piece_pkey ON millrace.artifact_piece USING btree (task, attempt, number, start)
 )
+millrace.artifact_upload (
+  task bigint not null
+  attempt integer not null
+  constraint artifact_upload_pkey PRIMARY KEY (task, attempt)
+  CREATE UNIQUE INDEX artifact_upload_pkey ON millrace.artifact_upload USING btree (task, attempt)
+)
 millrace.attempt (
   task bigint not null
   epoch integer not null
@@ -635,7 +641,7 @@ millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns int
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 138d2a77c873
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
-millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 910e261fad13
+millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql f4a0185da68a
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.pump() returns integer plpgsql 8fab199c77e1
 millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql e1b103136ec2

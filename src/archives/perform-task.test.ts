@@ -4,6 +4,8 @@ import { errorOf, expectSuccess, TOKEN, useArchiveTasks } from '../../test/archi
 import { waitFor } from '../../test/processes.ts'
 import { svnFiles } from '../../test/repositories/svn.ts'
 import { followOutput } from '../storage/index.ts'
+import { RepositoryUnreachable } from '../vcs/index.ts'
+import { NoRepository } from './errors.ts'
 
 const SECRET = 'hunter2-is-the-password'
 const KEY = '-----BEGIN KEY-----\nabcdefghijklmnop\nqrstuvwxyz012345\n-----END KEY-----\n'
@@ -138,6 +140,56 @@ describe('the command of a task', () => {
     }
     expect(seen.join('')).toBe('one\ntwo\n')
     expect(seen.length).toBeGreaterThan(1)
+  })
+})
+
+describe('a repository that does not answer', () => {
+  test('is asked again within the attempt, and a moment of it costs no retry', async () => {
+    const archive = await tasks.archive()
+    let isAway = true
+    const of = async () => {
+      if (!isAway) return archive.repository
+      isAway = false
+      throw new RepositoryUnreachable('nobody answers at svn://nowhere')
+    }
+    await tasks.start({ repositories: { of } })
+    const task = await tasks.run(archive, { run: 'cat a' })
+    expectSuccess(task)
+    expect(task.log).toBe(
+      `[millrace: the workspace of ${archive.name} at revision 1 cannot be made: nobody answers at svn://nowhere; trying again in 0.01 s]\nfirst\n`,
+    )
+    expect(await tasks.engine.millrace.attempts(task.id)).toHaveLength(1)
+  })
+
+  test('puts the task off when it stays away, and says why', async () => {
+    const archive = await tasks.archive()
+    const of = async () => {
+      throw new RepositoryUnreachable('nobody answers at svn://nowhere')
+    }
+    await tasks.start({ repositories: { of } })
+    const id = await tasks.add(archive, { run: 'cat a' })
+    const task = await waitFor(async () => {
+      const found = await tasks.engine.millrace.task(id)
+      return found.state === 'delayed' ? found : undefined
+    })
+    expect(task.failures).toBe(0)
+    expect(await tasks.log(id)).toContain('nobody answers at svn://nowhere; again in 10 s]')
+    await tasks.engine.millrace.cancel(id)
+  })
+
+  test('is not there for every archive: the task then runs in an empty folder', async () => {
+    const archive = await tasks.archive()
+    const of = async () => {
+      throw new NoRepository(archive.name)
+    }
+    await tasks.start({ repositories: { of } })
+    const task = await tasks.run(archive, {
+      run: 'ls -A; echo "${MILLRACE_COMMIT_SOCKET-none}"; echo x > out',
+      artifacts: ['out'],
+    })
+    expectSuccess(task)
+    expect(task.log).toBe('none\n')
+    expect(task.output).toEqual({ exit_code: 0, artifacts: 1 })
   })
 })
 
