@@ -1,121 +1,81 @@
-// Servers that perform tasks of archives and die: in a process of their own, by a signal that they do not hear.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { database, type TestDatabase } from '../database.ts'
-import { isAlive, waitFor } from '../processes.ts'
+import { expect, test } from 'vitest'
+import { connect } from '../../src/engine/index.ts'
+import { database } from '../database.ts'
+import { waitFor } from '../processes.ts'
 import { type Program, runProgram } from '../program.ts'
-import type { Ground, Plain } from '../repositories/ground.ts'
-import { write } from '../repositories/kit.ts'
-import { svnFiles } from '../repositories/svn.ts'
+import { loadHistory, svnFiles } from '../repositories/svn.ts'
 import { scratch } from '../scratch.ts'
-import { ADMIN, asker } from '../server.ts'
 
 const READY = /^millrace listening on /
+const TOKEN = 'the-token-of-the-crash-test'
+const REVISIONS = 300
+const TASKS = 40 // so many that the backlog takes a dozen transactions
 
-let ground: Ground
-beforeAll(async () => {
-  ground = await svnFiles()
-})
-afterAll(() => ground[Symbol.asyncDispose]())
-
-type Place = { readonly db: TestDatabase; readonly path: string }
-
-async function start({ db, path }: Place, data = 'data') {
-  const program = runProgram('src/bin.ts', {
-    args: ['serve'],
-    env: {
-      MILLRACE_PORT: '0',
-      MILLRACE_LOG_LEVEL: 'error',
-      MILLRACE_DATA: join(path, data),
-      MILLRACE_DATABASE_URL: db.databaseUrl,
-      MILLRACE_ADMIN_TOKEN: ADMIN,
-      MILLRACE_GRACE_SECONDS: '1',
-      MILLRACE_DRAIN_SECONDS: '1',
-    },
-  })
-  const url = (await program.line(READY)).replace(READY, '')
-  return { program, ask: await asker(url) }
-}
-
-type Server = Awaited<ReturnType<typeof start>>
-
-/** Kills the server in the hardest way, and lets its lease be over at once. */
-async function killHard(program: Program, { db }: Place): Promise<void> {
-  program.child.kill('SIGKILL')
-  await program.exitCode
-  await db.pool.query(
-    `update millrace.dispatcher set expires_at = clock_timestamp() - interval '1 s' where dead_at is null`,
-  )
-}
-
-async function anArchive({ ask }: Server, workflow: string): Promise<Plain> {
+test('a server killed in the middle of a backlog leaves every revision planned once', async () => {
+  await using db = await database()
+  await using folder = await scratch()
+  await using ground = await svnFiles()
   const plain = await ground.create()
-  await plain.commit((copy) => write(join(copy, '_workflows/a.yaml'), workflow), 'first')
-  const body = { source: { type: 'svn', url: plain.options.url }, from: 1 }
-  expect((await ask('PUT', '/v1/archives/Project', { body })).status).toBe(201)
-  expect((await ask('POST', '/v1/archives/Project/commits', { body: { rev: 1 } })).status).toBe(202)
-  return plain
-}
-
-const ended = ({ ask }: Server, key: string) =>
-  waitFor(async () => {
-    const { json } = await ask('GET', `/v1/tasks/${encodeURIComponent(`Project@${key}`)}`)
-    return ['succeeded', 'failed', 'canceled'].includes(json.state) ? json : undefined
-  })
-
-describe('A9', () => {
-  test('a task whose server was killed runs again, commits once, and nothing of the first is left', async () => {
-    await using db = await database()
-    const place = { db, path: (await scratch()).path }
-    const [pids, gate] = [join(place.path, 'pids'), join(place.path, 'gate')]
-    const first = await start(place)
-    const plain = await anArchive(
-      first,
-      `
-- name: make
-  artifacts: made
-  script: |
-    echo made > made
-    millrace commit -m "made by a task [skip millrace]"
-    echo $$ >> ${pids}
-    while [ ! -e ${gate} ]; do sleep 0.05; done
-`,
-    )
-    const pid = await waitFor(() =>
-      existsSync(pids) ? Number(readFileSync(pids, 'utf8').trim()) || undefined : undefined,
-    )
-    await killHard(first.program, place)
-    await waitFor(() => (isAlive(pid) ? undefined : true))
-    writeFileSync(gate, '')
-    const second = await start(place)
-    const task = await ended(second, '1:make')
-    const { text: log } = await second.ask('GET', `/v1/tasks/${task.id}/log`)
-    expect(task.state, log).toBe('succeeded')
-    expect(task.attempts.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['lease_lost', 'succeeded'])
-    expect(log).toContain('was committed before as r2\n')
-    expect(task.output).toEqual({ exit_code: 0, artifacts: 1, commits: [2] })
-    expect(readFileSync(pids, 'utf8').trim().split('\n')).toHaveLength(2)
-    await plain.commit((copy) => write(join(copy, 'b')), 'after')
-    expect((await second.ask('POST', '/v1/archives/Project/commits', { body: { rev: 3 } })).status).toBeLessThan(300)
-    const revision = await waitFor(async () => {
-      const { status, json } = await second.ask('GET', '/v1/archives/Project/revisions/3')
-      return status === 200 ? json : undefined
+  const names = Array.from({ length: TASKS }, (_, i) => `task-${i}`)
+  const workflow = names.map((name) => `- { name: ${name}, command: make, depends: PREV }`).join('\n')
+  await loadHistory(plain.path, REVISIONS, { '_workflows/a.yaml': workflow })
+  const start = () =>
+    runProgram('src/bin.ts', {
+      args: ['serve'],
+      env: {
+        MILLRACE_PORT: '0',
+        MILLRACE_LOG_LEVEL: 'warn',
+        MILLRACE_DATA: folder.path,
+        MILLRACE_DATABASE_URL: db.databaseUrl,
+        MILLRACE_ADMIN_TOKEN: TOKEN,
+        // What is planned here is not to be performed.
+        MILLRACE_QUEUES: 'nothing-of-this-server',
+      },
     })
-    expect(revision.number).toBe(3)
-    expect((await second.ask('GET', '/v1/archives/Project/revisions/2')).json.cause).toMatch(
-      /^Project@1:make .*attempt=1 depth=1$/,
+  const plannedOf = async () => {
+    const { rows } = await db.pool.query<{ planned: number }>(
+      'select planned_number::int as planned from millrace.archive',
     )
-  }, 120_000)
+    return rows[0]?.planned ?? 0
+  }
+  await using first = start()
+  await register(first, plain.options.url)
+  const killedAt: number[] = []
+  let running: Program = first
+  for (let kills = 0; kills < 2; kills += 1) {
+    const before = killedAt.at(-1) ?? 0
+    const seen = await waitFor(async () => ((await plannedOf()) > before ? plannedOf() : undefined))
+    running.child.kill('SIGKILL')
+    await running.exitCode
+    killedAt.push(seen)
+    running = start()
+  }
+  await using last = running
+  await waitFor(async () => ((await plannedOf()) === REVISIONS ? true : undefined))
+  expect(killedAt[0]).toBeLessThan(REVISIONS)
+  const { rows } = await db.pool.query(
+    `select (select count(*)::int from millrace.revision) as revisions,
+       (select count(*)::int from millrace.archive_task) as tasks,
+       (select count(*)::int from millrace.task where scope = 'archive:backlog') as added,
+       (select count(*)::int from millrace.outbox where name = 'revision.planned') > 2 as is_told`,
+  )
+  const count = REVISIONS * (TASKS + 1)
+  expect(rows).toEqual([{ revisions: REVISIONS, tasks: count, added: count, is_told: true }])
+  const millrace = await connect({ databaseUrl: db.databaseUrl })
+  try {
+    expect(await millrace.verify()).toEqual([])
+  } finally {
+    await millrace.close()
+  }
+  await last[Symbol.asyncDispose]()
+}, 120_000)
 
-  test('two servers on one database perform each task once', async () => {
-    await using db = await database()
-    const place = { db, path: (await scratch()).path }
-    const ran = join(place.path, 'ran')
-    const [one] = await Promise.all([start(place, 'one'), start(place, 'two')])
-    const names = Array.from({ length: 24 }, (_, i) => `task-${i}`)
-    await anArchive(one, names.map((name) => `- { name: ${name}, script: 'echo $MILLRACE_TASK >> ${ran}' }`).join('\n'))
-    for (const name of names) expect((await ended(one, `1:${name}`)).state).toBe('succeeded')
-    expect(readFileSync(ran, 'utf8').trim().split('\n').sort()).toEqual([...names].sort())
-  }, 120_000)
-})
+async function register(program: Program, url: string): Promise<void> {
+  const server = (await program.line(READY)).replace(READY, '')
+  const answer = await fetch(`${server}/v1/archives/backlog`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ source: { type: 'svn', url }, from: 1 }),
+  })
+  expect(answer.status, await answer.text()).toBe(201)
+}
