@@ -6,8 +6,10 @@ import { errorOf, expectSuccess, useArchiveTasks } from '../../test/archive-task
 import { waitFor } from '../../test/processes.ts'
 import { svnFiles } from '../../test/repositories/svn.ts'
 import { scratch } from '../../test/scratch.ts'
+import { type AnyWorker, connect } from '../engine/index.ts'
 import { type Artifact, findArtifact, listArtifacts, readArtifact, sweepFiles } from '../storage/index.ts'
 import { findFiles } from './find-files.ts'
+import { createArchiveTaskWorker } from './perform-task.ts'
 
 const LIMITS = { count: 100, bytes: 1 << 20 }
 
@@ -216,6 +218,34 @@ describe('what a task leaves behind', () => {
     expect(await pieces(id)).toBe(1)
     const attempts = await tasks.engine.millrace.attempts(id)
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['lease_lost', 'succeeded'])
+  })
+
+  test('that is stored when the lease is lost before the outcome is written is not kept', async () => {
+    const archive = await tasks.archive()
+    const millrace = await connect({ databaseUrl: tasks.engine.databaseUrl })
+    const worker = createArchiveTaskWorker(tasks.workshop({ millrace }))
+    const seen: number[] = []
+    const late: AnyWorker = {
+      ...worker,
+      async work(context) {
+        const result = await worker.work(context)
+        seen.push(await pieces(context.task.id))
+        if (seen.length === 1) await tasks.engine.expire(dispatcher.id)
+        return result
+      },
+    }
+    const dispatcher = millrace.dispatch([late], { stopSeconds: 0 })
+    const id = await tasks.add(archive, { run: 'date +%N > out', artifacts: ['out'] })
+    const task = await tasks.ended(id)
+    await dispatcher.stop()
+    await millrace.close()
+    expectSuccess(task)
+    expect(seen).toEqual([1, 2])
+    expect(await pieces(id)).toBe(1)
+    const [artifact] = await list(id)
+    const attempts = await tasks.engine.millrace.attempts(id)
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['lease_lost', 'succeeded'])
+    expect(artifact?.attempt).toBe(attempts[1]?.epoch)
   })
 
   test('by a worker that died is swept, and nothing that is kept or under way', async () => {
