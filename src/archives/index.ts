@@ -30,6 +30,7 @@ export {
   type RevisionRef,
   type Trigger,
 } from './payload.ts'
+export { type ArchiveTaskWorker, createArchiveTaskWorker } from './perform-task.ts'
 export { type ChosenTasks, MOST_DEPTH, type PlannedRun } from './plan-revision.ts'
 export type { Problem } from './problem.ts'
 export type {
@@ -42,3 +43,4 @@ export type {
 } from './read-revisions.ts'
 export type { Registration } from './register.ts'
 export type { ReadSecrets, Repositories } from './repositories.ts'
+export type { TaskResult, TaskWorkshop } from './task-workshop.ts'
