@@ -61,7 +61,10 @@ export function plan(files: readonly FileBytes[], asked: AskedPlan): { readonly 
     ...(absent.length > 0 ? [`\nnot at rev-${planned.rev}:\n`, ...absent] : []),
     ...(times.length > 0 ? ['\nnext by schedule:\n', ...times] : []),
   ]
-  const next = schedules.map(({ overlap: _, next, ...rest }) => ({ ...rest, at: next.map((date) => date.toISOString()) }))
+  const next = schedules.map(({ overlap: _, next, ...rest }) => ({
+    ...rest,
+    at: next.map((date) => date.toISOString()),
+  }))
   return { text: text.join(''), json: { ...toJson(planned), next_runs: next } }
 }
 

@@ -1,0 +1,39 @@
+// What of a file is text, and which words are in it. Words are made here and not by the database, whose letters depend
+// on the language it was set up with.
+
+export const TEXT_BYTES = 256 * 1024 // of each file; the words of more than twice that would not fit into one value
+const LONGEST = 100 // letters; what is longer is no word that anybody looks for
+const WORD = /[\p{L}\p{N}\p{M}]+/gu
+// What no text has but nearly every other file, beside tabs, ends of lines and pages, and escapes.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const BINARY = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/
+
+/** The text of a file that begins with these bytes; undefined when it is none. */
+export function textOf(head: Buffer): string | undefined {
+  const text = decode(head)
+  return text === undefined || BINARY.test(text) ? undefined : text
+}
+
+function decode(head: Buffer): string | undefined {
+  if (head[0] === 0xff && head[1] === 0xfe) return new TextDecoder('utf-16le').decode(head)
+  if (head[0] === 0xfe && head[1] === 0xff) return new TextDecoder('utf-16be').decode(head)
+  try {
+    // The last letter may be cut in two: as part of a stream it is waited for, and no mistake.
+    return new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true })
+  } catch {
+    // Every byte is a letter there. What is no text has bytes that mean none.
+    return new TextDecoder('windows-1252').decode(head)
+  }
+}
+
+/** As words are compared: whichever way letters are written or composed. */
+export const folded = (text: string) => text.normalize('NFKC').toLowerCase().normalize('NFKC')
+
+/** The words of a text, each once. */
+export function wordsOf(text: string): Set<string> {
+  const words = new Set<string>()
+  for (const [word] of folded(text).matchAll(WORD)) {
+    if (word.length <= LONGEST) words.add(word)
+  }
+  return words
+}
