@@ -1,1 +1,44 @@
+export type { Archive, ArchiveProblem, ArchiveState, RepositorySource, Source } from './archive.ts'
+export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
+export type { Notice } from './arrive.ts'
+export type { Absent, AbsentReason, RevisionFacts, RunTrigger } from './definition/choose-tasks.ts'
+export { nextRuns } from './definition/cron.ts'
+export { DefinitionBroken, InvalidInput, UnknownTask, UnknownWorkflow } from './definition/errors.ts'
+export type { Finding, FindingCode, Severity } from './definition/finding.ts'
 export { workflowJsonSchema } from './definition/json-schema.ts'
+export { formatKey, parseKey, type Revision, type TaskKey, toEngineKey } from './definition/key.ts'
+export { type History, namesToLookUp, type Plan, type PlannedTask, plan, type Requirement } from './definition/plan.ts'
+export { type Definition, hasErrors, isWorkflowPath, readDefinition } from './definition/read-definition.ts'
+export type { FileBytes } from './definition/source.ts'
+export type {
+  CommitFilter,
+  Dependency,
+  Input,
+  Run,
+  TaskDefinition,
+  Workflow,
+  WorkflowSchedule,
+} from './definition/workflow.ts'
+export { type Loom, loomEdges, loomStates } from './loom.ts'
+export {
+  type ArchiveIndex,
+  type ArchiveTask,
+  archiveIndexKind,
+  archiveIndexSchema,
+  archiveTaskKind,
+  archiveTaskSchema,
+  type RevisionRef,
+  type Trigger,
+} from './payload.ts'
+export { type ChosenTasks, MOST_DEPTH, type PlannedRun } from './plan-revision.ts'
+export type { Problem } from './problem.ts'
+export type {
+  Gap,
+  RevisionDetail,
+  RevisionEdge,
+  RevisionState,
+  RevisionSummary,
+  RevisionTask,
+} from './read-revisions.ts'
+export type { Registration } from './register.ts'
+export type { ReadSecrets, Repositories } from './repositories.ts'
