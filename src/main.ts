@@ -18,6 +18,7 @@ import {
 } from './db/index.ts'
 import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
+  addArchiveIndex,
   addArchives,
   addEvents,
   addNodes,
@@ -159,6 +160,7 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
       (app) => addTaskLog(app, millrace, outputs),
       (app) => addNodes(app, nodes),
       (app) => addArchives(app, archives),
+      (app) => addArchiveIndex(app, archives),
       (app) => addEvents(app, millrace),
       (app) => addSocket(app, millrace),
       (app) => addWebhooks(app, webhooks),

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { AccessControl } from './access/index.ts'
-import { type Archives, createArchives } from './archives/index.ts'
+import { type Archives, createArchiveIndexWorker, createArchives } from './archives/index.ts'
 import type { AnyWorker } from './engine/index.ts'
 import type { Foundation } from './foundation.ts'
 import { createNodeWorkers } from './nodes/index.ts'
@@ -30,7 +30,7 @@ type Work = Foundation & {
 
 /** Starts to perform the tasks of every part. It starts last and stops first: a task may still ask the server. */
 export async function startWork(at: Work): Promise<Performing> {
-  const { config, logger, parts, database, millrace, access, url } = at
+  const { config, logger, parts, database, millrace, access, archives, url } = at
   const scratch = join(config.data, 'scratch')
   await mkdir(scratch, { recursive: true, mode: 0o700 })
   const runner = createProcessRunner()
@@ -53,7 +53,10 @@ export async function startWork(at: Work): Promise<Performing> {
   })
   const name = `${hostname()}:${process.pid}`
   // Every part gives its workers here; one that comes to it adds its own to the list.
-  const workers: readonly AnyWorker[] = [...nodes.workers]
+  const workers: readonly AnyWorker[] = [
+    ...nodes.workers,
+    createArchiveIndexWorker({ pool: database.pool, repositories: archives.repositories }),
+  ]
   const dispatcher = millrace.dispatch(workers, {
     name,
     concurrency: config.concurrency,

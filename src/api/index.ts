@@ -1,5 +1,6 @@
 import { about } from './about.ts'
 import { audit, session, tokens } from './access.ts'
+import { archiveIndex } from './archive-index.ts'
 import { archives } from './archives.ts'
 import { events } from './events.ts'
 import { nodes, scheduler } from './nodes.ts'
@@ -32,4 +33,17 @@ export { id, type Problem } from './shapes.ts'
 export { type SocketMessage, socketMessage } from './socket.ts'
 
 /** Every route of the server, by resource and verb. */
-export const routes = { about, session, tokens, audit, nodes, scheduler, tasks, events, webhooks, workers, archives }
+export const routes = {
+  about,
+  session,
+  tokens,
+  audit,
+  nodes,
+  scheduler,
+  tasks,
+  events,
+  webhooks,
+  workers,
+  archives,
+  archiveIndex,
+}

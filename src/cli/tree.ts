@@ -200,13 +200,24 @@ const other: readonly Entry[] = [
   leaf('version', 'print the version', async () => (await import('./commands/version.ts')).version),
 ]
 
+const archives: readonly Leaf[] = [
+  leaf(
+    'index',
+    'list the files of an archive at a revision, or search in them',
+    async () => (await import('./commands/archive-index.ts')).archiveIndex,
+  ),
+]
+
 export const tree: readonly Group[] = [
   { title: 'Start', commands: start },
   { title: 'Look', commands: look },
   { title: 'Act', commands: act },
   {
     title: 'Archives',
-    commands: [{ name: 'workflow', about: 'the workflow files of an archive, without a server', commands: workflows }],
+    commands: [
+      { name: 'archive', about: 'watched repositories', commands: archives },
+      { name: 'workflow', about: 'the workflow files of an archive, without a server', commands: workflows },
+    ],
   },
   {
     title: 'Trees',
