@@ -6,6 +6,7 @@ import type { Pool } from '../src/db/index.ts'
 import type { AnyWorker } from '../src/engine/index.ts'
 import { collect, type Repository, type Revision } from '../src/vcs/index.ts'
 import type { TestEngine } from './engine.ts'
+import { waitFor } from './processes.ts'
 
 export type IndexedArchive = {
   readonly name: string
@@ -97,4 +98,24 @@ export async function scan(
     })
   }
   return files.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
+}
+
+/** Lets a build stage something and then stands in its way until the answer is called. */
+export async function stopStaging(pool: Pool): Promise<() => Promise<void>> {
+  await waitFor(async () => {
+    const { rows } = await pool.query('select 1 from millrace.index_staged where kind is not null limit 1')
+    return rows.length > 0 ? true : undefined
+  })
+  const client = await pool.connect()
+  await client.query('begin')
+  await client.query('lock table millrace.index_staged in exclusive mode')
+  return async () => {
+    await client.query('rollback')
+    client.release()
+  }
+}
+
+export async function countRows(pool: Pool, table: string): Promise<number> {
+  const { rows } = await pool.query(`select count(*)::int as n from millrace.${table}`)
+  return rows[0].n
 }
