@@ -116,7 +116,7 @@ test('asked for again it mends what is wrong, at that revision alone', async () 
 })
 
 test('a task that is canceled between two batches leaves nothing that is seen', async () => {
-  const repository = await opened(await filled(gitGround, many(1200)))
+  const repository = await opened(await filled(gitGround, many(2000)))
   const archive = await anArchive(engine, repository)
   const dispatcher = await engine.dispatch([archive.worker], { concurrency: 1 })
   const id = await archive.add(1)
@@ -131,11 +131,11 @@ test('a task that is canceled between two batches leaves nothing that is seen', 
   // What it staged goes with the next one, and nothing of it is in that one's way.
   await archive.index(1)
   expect(await countRows(engine.pool, 'index_staged')).toBe(0)
-  expect(await archive.files(1)).toHaveLength(1200)
+  expect(await archive.files(1)).toHaveLength(2000)
 })
 
 test('an attempt whose lease is lost publishes nothing, and the next one reads nothing twice', async () => {
-  const plain = await filled(gitGround, many(1200))
+  const plain = await filled(gitGround, many(2000))
   const { environment, cacheDir, arguments: said } = await spyOn(['git'])
   const archive = await anArchive(engine, openRepository({ ...plain.options, cacheDir, environment }))
   const reads = async () => (await said()).match(/cat-file --batch/g)?.length ?? 0
@@ -152,7 +152,7 @@ test('an attempt whose lease is lost publishes nothing, and the next one reads n
   await engine.drain(archive.worker)
   expect((await engine.millrace.task(id)).state).toBe('succeeded')
   expect(await reads()).toBe(before)
-  expect(await archive.files(1)).toHaveLength(1200)
+  expect(await archive.files(1)).toHaveLength(2000)
   expect(await countRows(engine.pool, 'index_staged')).toBe(0)
 })
 
