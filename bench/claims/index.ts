@@ -1,4 +1,5 @@
 import type { Claim } from '../harness/bench.ts'
+import { archiveIndex } from './archive-index.ts'
 import { chain } from './chain.ts'
 import { cli } from './cli.ts'
 import { drain } from './drain.ts'
@@ -25,4 +26,5 @@ export const claims: Claim[] = [
   nodes,
   events,
   cli,
+  archiveIndex,
 ]

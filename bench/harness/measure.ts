@@ -20,6 +20,7 @@ const WHOLE: Sizes = {
   nodes: 2_000,
   starts: 20,
   streams: 1_000,
+  indexed: 100_000,
 }
 
 /** For a smoke test: everything is run, and the figures mean nothing. */
@@ -38,6 +39,7 @@ const QUICK: Sizes = {
   nodes: 50,
   starts: 3,
   streams: 100,
+  indexed: 5_000,
 }
 
 export type Order = {
