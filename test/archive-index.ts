@@ -72,7 +72,9 @@ export async function allFiles(pool: Pool, archive: string, number: number, limi
   let start: string | undefined
   for (;;) {
     const { items } = await readIndex(pool, { archive, rev: String(number), isRecursive: true, start, limit })
-    all.push(...items.map(({ snippet: _, next: __, ...shown }) => shown))
+    for (const { path, kind, size, digest, lastChanged, properties } of items) {
+      all.push({ path, kind, size, digest, lastChanged, properties })
+    }
     start = items.at(-1)?.next
     if (items.length < limit) return all
   }

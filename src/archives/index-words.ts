@@ -4,17 +4,24 @@
 export const TEXT_BYTES = 256 * 1024 // of each file; the words of more than twice that would not fit into one value
 const LONGEST = 100 // letters; what is longer is no word that anybody looks for
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
-// What no text has but nearly every other file, beside tabs, ends of lines and pages, and escapes.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const BINARY = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/
 
 /** The text of a file that begins with these bytes; undefined when it is none. */
 export function textOf(head: Buffer): string | undefined {
   const text = decode(head)
-  return text === undefined || BINARY.test(text) ? undefined : text
+  return isWritten(text) ? text : undefined
 }
 
-function decode(head: Buffer): string | undefined {
+/** Whether there is nothing in it that no text has but nearly every other file. */
+function isWritten(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    // Below the letters lie tabs, ends of lines and pages, the escapes of terminals, and what is not text.
+    if (code < 32 && (code < 9 || code > 13) && code !== 27) return false
+  }
+  return true
+}
+
+function decode(head: Buffer): string {
   if (head[0] === 0xff && head[1] === 0xfe) return new TextDecoder('utf-16le').decode(head)
   if (head[0] === 0xfe && head[1] === 0xff) return new TextDecoder('utf-16be').decode(head)
   try {

@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 const at = (name: string, query: Record<string, string> = {}) =>
-  server.ask('GET', `/v1/archives/${name}/index?${new URLSearchParams(query)}`)
+  server.ask('GET', `/v1/archives/${name}/index?${new URLSearchParams(query).toString()}`)
 
 const grounds = [
   ['svn', svnFiles],

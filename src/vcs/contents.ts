@@ -31,7 +31,11 @@ export class Intake {
 }
 
 /** How much goes into one call of a program. */
-export type Measure = { readonly count: number; readonly weight: number; weigh(entry: Entry): number }
+export type Measure = {
+  readonly count: number
+  readonly weight: number
+  readonly weigh: (entry: Entry) => number
+}
 
 /** The entries that are no folders, so many together as `measure` allows; what is too heavy goes alone. */
 export async function* inChunks(

@@ -58,7 +58,7 @@ function put(tree: Tree, path: string, leaf: Leaf): Action[] {
 
 function remove(tree: Tree, path: string): Action[] {
   if (!tree.has(path)) return []
-  for (const each of [...tree.keys()]) if (isWithin(path, each)) tree.delete(each)
+  for (const each of tree.keys()) if (isWithin(path, each)) tree.delete(each)
   return [{ type: 'remove', path }]
 }
 
