@@ -29,7 +29,7 @@ create table millrace.indexed_file (
   primary key (archive, path, from_number) include (until_number),
   constraint indexed_file_range check (until_number > from_number),
   constraint indexed_file_kind check (kind in ('file', 'link', 'submodule')),
-  constraint indexed_file_digest check ((digest is null) = (kind = 'submodule') and (size is null) = (digest is null))
+  constraint indexed_file_content check ((digest is null) = (kind = 'submodule') and (size is null) = (digest is null))
 );
 create index indexed_file_digest on millrace.indexed_file (archive, digest);
 create index indexed_file_words on millrace.indexed_file using gin (words);

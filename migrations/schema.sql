@@ -267,7 +267,7 @@ millrace.indexed_file (
   words tsvector not null
   constraint indexed_file_pkey PRIMARY KEY (archive, path, from_number) INCLUDE (until_number)
   constraint indexed_file_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
-  constraint indexed_file_digest CHECK ((((digest IS NULL) = (kind = 'submodule'::text)) AND ((size IS NULL) = (digest IS NULL))))
+  constraint indexed_file_content CHECK ((((digest IS NULL) = (kind = 'submodule'::text)) AND ((size IS NULL) = (digest IS NULL))))
   constraint indexed_file_kind CHECK ((kind = ANY (ARRAY['file'::text, 'link'::text, 'submodule'::text])))
   constraint indexed_file_range CHECK ((until_number > from_number))
   CREATE INDEX indexed_file_digest ON millrace.indexed_file USING btree (archive, digest)
