@@ -42,7 +42,7 @@ async function commit(type: Type, repository: string, files: Files, revision: nu
   const [program, args] =
     type === 'git'
       ? ['git', ['-C', repository, 'fast-import', '--quiet', '--force']]
-      : ['svnadmin', ['load', '--quiet', '--ignore-uuid', repository]]
+      : ['svnadmin', ['load', '--quiet', '--ignore-uuid', '--no-flush-to-disk', repository]]
   const child = spawn(program as string, args as string[], { stdio: ['pipe', 'inherit', 'inherit'] })
   const write = async (text: string) => {
     if (!child.stdin.write(text)) await once(child.stdin, 'drain')

@@ -35,9 +35,15 @@ begin
   where archive = v_archive and number = v_before;
 
   with different as materialized (
-    select f.path, f.from_number, f.until_number, f.changed_number, f.size, f.kind, f.digest, f.properties, f.words
+    select f.place, f.path, f.from_number, f.until_number, f.changed_number, f.size, f.kind, f.digest, f.properties, f.words
     from millrace.differs_from_index(v_build, v_archive, v_before) d
-      join millrace.indexed_file f on f.archive = v_archive and f.path = d.path and f.from_number = d.from_number
+      cross join lateral (
+        select i.ctid as place, i.path, i.from_number, i.until_number, i.changed_number, i.size, i.kind, i.digest,
+          i.properties, i.words
+        from millrace.indexed_file i
+        where i.archive = v_archive and i.path = d.path and i.from_number = d.from_number
+        offset 0
+      ) f
   ), valid_after as (
     insert into millrace.indexed_file
       (archive, path, from_number, until_number, changed_number, size, kind, digest, properties, words)
@@ -45,14 +51,13 @@ begin
     from different
     where v_after < until_number or v_after is not null and until_number is null
   ), valid_before as (
-    update millrace.indexed_file f
+    -- By their places, which nobody moves meanwhile: a join might walk through the whole archive.
+    update millrace.indexed_file
     set until_number = v_number
-    from different d
-    where f.archive = v_archive and f.path = d.path and f.from_number = d.from_number and d.from_number < v_number
+    where ctid = any(array(select place from different where from_number < v_number))
   ), never_valid as (
-    delete from millrace.indexed_file f
-    using different d
-    where f.archive = v_archive and f.path = d.path and f.from_number = d.from_number and d.from_number = v_number
+    delete from millrace.indexed_file
+    where ctid = any(array(select place from different where from_number = v_number))
   )
   select count(*) into ended
   from different;
@@ -62,14 +67,14 @@ begin
     (archive, path, from_number, until_number, changed_number, size, kind, digest, properties, words)
   select v_archive, s.path, v_number, v_after, s.changed_number, s.size, s.kind, s.digest, s.properties, s.words
   from millrace.index_staged s
-  where s.build = v_build
-    and s.kind is not null
-    and not exists (
-      select 1
-      from millrace.indexed_file f
-      where f.archive = v_archive and f.path = s.path
-        and f.from_number <= v_number and (f.until_number > v_number or f.until_number is null)
-    );
+    left join lateral (
+      select true as is_there
+      from millrace.indexed_file i
+      where i.archive = v_archive and i.path = s.path
+        and i.from_number <= v_number and (i.until_number > v_number or i.until_number is null)
+      offset 0
+    ) f on true
+  where s.build = v_build and s.kind is not null and f.is_there is null;
   get diagnostics began = row_count;
 
   files := coalesce(files, 0) - ended + began;

@@ -118,27 +118,42 @@ export const listChildren = many('archives.list_indexed_children', { ...range, p
   where s.folder is null
 `
 
-/** Files with all the words in their path, or all of them in their text. */
+/**
+ * Files with all the words in their path, or all of them in their text. The words are looked up alone first: the planner
+ * cannot know how many have them, and would rather walk through all paths in order.
+ */
 export const searchFiles = many('archives.search_indexed', { ...range, words: text }, file)`
-  with found as materialized (
-    select f.path, f.from_number
-    from millrace.indexed_file f
-    where f.words @@ ${'words'}::text::tsquery
-      and f.archive = ${'archive'}
-      and f.path >= ${'start'}
-      and (${'end'}::text is null or f.path < ${'end'})
-      and f.from_number <= ${'number'}
-      and (f.until_number > ${'number'} or f.until_number is null)
+  with named as materialized (
+    select archive, path, from_number, until_number
+    from millrace.indexed_file
+    where words @@ ${'words'}::text::tsquery
+  ), written as materialized (
+    select digest
+    from millrace.indexed_text
+    where words @@ ${'words'}::text::tsquery
+  ), found as materialized (
+    select path, from_number
+    from named
+    where archive = ${'archive'}
+      and path >= ${'start'}
+      and (${'end'}::text is null or path < ${'end'})
+      and from_number <= ${'number'}
+      and (until_number > ${'number'} or until_number is null)
     union
     select f.path, f.from_number
-    from millrace.indexed_text t
-      join millrace.indexed_file f on f.archive = ${'archive'} and f.digest = t.digest
-    where t.words @@ ${'words'}::text::tsquery
-      and f.path >= ${'start'}
-      and (${'end'}::text is null or f.path < ${'end'})
-      and f.from_number <= ${'number'}
-      and (f.until_number > ${'number'} or f.until_number is null)
-  ), shown as (
+    from written w
+      cross join lateral (
+        select i.path, i.from_number
+        from millrace.indexed_file i
+        where i.archive = ${'archive'}
+          and i.digest = w.digest
+          and i.path >= ${'start'}
+          and (${'end'}::text is null or i.path < ${'end'})
+          and i.from_number <= ${'number'}
+          and (i.until_number > ${'number'} or i.until_number is null)
+        offset 0
+      ) f
+  ), shown as materialized (
     select path, from_number
     from found
     order by path
@@ -146,7 +161,12 @@ export const searchFiles = many('archives.search_indexed', { ...range, words: te
   )
   select f.path, f.kind, f.size, f.digest, f.changed_number, f.properties
   from shown s
-    join millrace.indexed_file f on f.archive = ${'archive'} and f.path = s.path and f.from_number = s.from_number
+    cross join lateral (
+      select i.path, i.kind, i.size, i.digest, i.changed_number, i.properties
+      from millrace.indexed_file i
+      where i.archive = ${'archive'} and i.path = s.path and i.from_number = s.from_number
+      offset 0
+    ) f
   order by f.path
 `
 
