@@ -81,6 +81,19 @@ test('a file that was changed and changed back was changed last by the second ch
   ])
 })
 
+test('a revision that is indexed late is put between what was the same before and after it', async () => {
+  const plain = await filled(svn, { 'folder/a': '1', 'folder/b': '1', other: '1' })
+  const { url } = plain.options
+  await say('svn', ['delete', '-q', '-m', 'two', `${url}/folder`])
+  // The files are those of the first revision, changed last by it: no row tells that they were away.
+  await say('svn', ['copy', '-q', '-m', 'three', `${url}/folder@1`, `${url}/folder`])
+  const archive = await anArchive(engine, await opened(plain))
+  for (const number of [1, 3, 2]) await archive.index(number)
+  expect(paths(await archive.files(1))).toEqual(['folder/a', 'folder/b', 'other'])
+  expect(paths(await archive.files(2))).toEqual(['other'])
+  expect(await archive.files(3)).toEqual(await archive.files(1))
+})
+
 test('asked for again it finds the same, and what depends on it does not run again', async () => {
   const archive = await anArchive(engine, await opened(await filled(svn, { a: '1', 'b/c': '2' })))
   const { id } = await archive.index(1)
