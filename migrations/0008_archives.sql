@@ -3,6 +3,10 @@
 -- The cursor of an archive is `planned_number`. A revision, its tasks and the cursor change in one transaction, whose
 -- update of the archive's row asks for the cursor it began from: whoever comes second changes nothing.
 
+-- A task whose cancels form a line, such as that of one name through all revisions, names the nearest one alone: what
+-- that one would have canceled is meant as well. Without it a line of n unfinished tasks would need n² / 2 rows.
+alter table millrace.supersede add column is_chain boolean not null default false;
+
 create table millrace.archive (
   id              bigint generated always as identity primary key,
   created_at      timestamptz not null default clock_timestamp(),
@@ -87,6 +91,7 @@ create table millrace.archive_task (
   task         bigint not null,
   opened       int not null default 0,          -- raised whenever the task is asked for again
   is_exclusive boolean not null default false,
+  is_chained   boolean not null default false,  -- it cancels earlier ones of its name
   is_open      boolean not null default true,   -- false: was found to be over; see functions/reopen_archive_tasks.sql
   name         text not null,
   run          text not null default '',        -- empty: the commit's own
@@ -98,3 +103,4 @@ create unique index archive_task_task on millrace.archive_task (task);
 -- Few: what is over is taken out by the next planning that comes across it.
 create index archive_task_open on millrace.archive_task (archive, name, number) where is_open;
 create index archive_task_exclusive on millrace.archive_task (archive, number) where is_open and is_exclusive;
+create index archive_task_late on millrace.archive_task (archive, name) where is_open and (opened > 0 or run <> '');

@@ -80,6 +80,7 @@ millrace.archive_task (
   task bigint not null
   opened integer not null default 0
   is_exclusive boolean not null default false
+  is_chained boolean not null default false
   is_open boolean not null default true
   name text not null
   run text not null default ''::text
@@ -87,6 +88,7 @@ millrace.archive_task (
   constraint archive_task_pkey PRIMARY KEY (archive, number, name, run)
   constraint archive_task_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
   CREATE INDEX archive_task_exclusive ON millrace.archive_task USING btree (archive, number) WHERE (is_open AND is_exclusive)
+  CREATE INDEX archive_task_late ON millrace.archive_task USING btree (archive, name) WHERE (is_open AND ((opened > 0) OR (run <> ''::text)))
   CREATE INDEX archive_task_name ON millrace.archive_task USING btree (archive, name, number DESC)
   CREATE INDEX archive_task_open ON millrace.archive_task USING btree (archive, name, number) WHERE is_open
   CREATE UNIQUE INDEX archive_task_pkey ON millrace.archive_task USING btree (archive, number, name, run)
@@ -496,6 +498,7 @@ millrace.signing_key (
 millrace.supersede (
   task bigint not null
   target bigint not null
+  is_chain boolean not null default false
   constraint supersede_pkey PRIMARY KEY (task, target)
   CREATE INDEX supersede_target ON millrace.supersede USING btree (target)
   CREATE UNIQUE INDEX supersede_pkey ON millrace.supersede USING btree (task, target)
@@ -638,7 +641,7 @@ millrace.node_now (
 
 -- functions
 
-millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan c83010666047
+millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 04e757b12662
 millrace.add_plain(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_max_attempts smallint[], p_creator bigint, p_actor text) returns bigint[] plpgsql d77ecb64ab27
 millrace.begin_suspect(p_holder integer, p_id bigint, p_epoch integer) returns boolean plpgsql 2ec40b36d2f8
 millrace.block(p_dependents bigint[], p_counts integer[], p_cause text) returns void plpgsql 39b3a43c736e
@@ -665,11 +668,11 @@ millrace.keep_readied(p_ids bigint[]) returns void sql 60de054e60aa
 millrace.lane_ids(p_queues text[], p_kinds text[]) returns integer[] plpgsql 6ecce3edb11d
 millrace.list_tasks(p_states text[], p_scopes text[], p_patterns text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint, p_ids bigint[], p_keys text[], p_words text[], p_before bigint, p_limit integer, p_budget_ms double precision, OUT ids bigint[], OUT next bigint) returns record plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e8ce1b773a8
 millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
-millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 0bb00f888713
+millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 47dd418424df
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 138d2a77c873
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
-millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 5520bd2a020a
+millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 1d1f14ad2277
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.publish_index(p_task bigint, p_left_out bigint, OUT files bigint, OUT began bigint, OUT ended bigint) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 3b41834c7554
 millrace.pump() returns integer plpgsql 8fab199c77e1
@@ -696,7 +699,8 @@ millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns integer plpgsq
 millrace.spread_rerun(p_ids bigint[]) returns void sql 3e4ae1e202bd
 millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 134f4e0a7946
 millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f05771408944
-millrace.supersede(p_ids bigint[]) returns integer plpgsql 0ecdc3a6af16
+millrace.supersede(p_ids bigint[]) returns integer plpgsql 5dde66f94c97
+millrace.targets_of(p_id bigint) returns SETOF bigint sql stable 94b444a22361
 millrace.unblock(p_dependents bigint[], p_counts integer[]) returns bigint[] plpgsql 8b401d386b62
 millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 2c711b55ab48
 millrace.unregister(p_holder integer) returns void plpgsql 855cc61f0f11

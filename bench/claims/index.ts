@@ -1,5 +1,7 @@
 import type { Claim } from '../harness/bench.ts'
 import { archiveIndex } from './archive-index.ts'
+import { archives } from './archives.ts'
+import { backlog } from './backlog.ts'
 import { chain } from './chain.ts'
 import { cli } from './cli.ts'
 import { drain } from './drain.ts'
@@ -9,7 +11,9 @@ import { fan } from './fan.ts'
 import { history } from './history.ts'
 import { latency } from './latency.ts'
 import { list } from './list.ts'
+import { loom } from './loom.ts'
 import { nodes } from './nodes.ts'
+import { notice } from './notice.ts'
 import { requirements } from './requirements.ts'
 import { snapshot } from './snapshot.ts'
 
@@ -25,6 +29,10 @@ export const claims: Claim[] = [
   snapshot,
   nodes,
   events,
+  notice,
+  backlog,
+  archives,
+  loom,
   cli,
   archiveIndex,
 ]

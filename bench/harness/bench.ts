@@ -18,6 +18,8 @@ export type Sizes = {
   starts: number
   streams: number
   indexed: number
+  backlog: number
+  archives: number
 }
 
 /** What a claim needs to measure itself. */

@@ -21,6 +21,8 @@ const WHOLE: Sizes = {
   starts: 20,
   streams: 1_000,
   indexed: 100_000,
+  backlog: 10_000,
+  archives: 1_000,
 }
 
 /** For a smoke test: everything is run, and the figures mean nothing. */
@@ -40,6 +42,8 @@ const QUICK: Sizes = {
   starts: 3,
   streams: 100,
   indexed: 5_000,
+  backlog: 500,
+  archives: 20,
 }
 
 export type Order = {
