@@ -21,7 +21,7 @@ export type {
 } from './definition/workflow.ts'
 export type { IndexedItem, IndexPage, IndexQuery } from './index-read.ts'
 export { createArchiveIndexWorker } from './index-worker.ts'
-export { type Loom, type Loom, loomEdgeKinds, loomEdges, loomStates, loomStates } from './loom.ts'
+export { type Loom, loomEdgeKinds, loomStates } from './loom.ts'
 export {
   type ArchiveIndex,
   type ArchiveTask,
