@@ -93,7 +93,7 @@ create table millrace.archive_task (
   is_exclusive boolean not null default false,
   is_chained   boolean not null default false,  -- it cancels earlier ones of its name
   is_open      boolean not null default true,   -- false: was found to be over; see functions/reopen_archive_tasks.sql
-  name         text not null,
+  name         text collate "C" not null,
   run          text not null default '',        -- empty: the commit's own
   workflow     text,                            -- null: COMMIT
   primary key (archive, number, name, run)

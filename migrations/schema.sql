@@ -82,7 +82,7 @@ millrace.archive_task (
   is_exclusive boolean not null default false
   is_chained boolean not null default false
   is_open boolean not null default true
-  name text not null
+  name text not null collate "C"
   run text not null default ''::text
   workflow text
   constraint archive_task_pkey PRIMARY KEY (archive, number, name, run)

@@ -61,7 +61,7 @@ export async function loom(
   const [youngest, oldest] = [rows[0]?.number ?? '0', rows.at(-1)?.number ?? '0']
   const columns = await loomCells(db, { archive: archive.id, first: oldest, last: youngest })
   const weave = new Weave(columns)
-  weave.addEdges(await loomEdges(db, { tasks: [...weave.tasks].map(String) }))
+  weave.addEdges(await loomEdges(db, { of: `{${[...weave.tasks].join(',')}}` }))
   const order = weave.order()
   const place = new Map(order.map((column, at) => [column, at]))
   return {
@@ -85,11 +85,15 @@ export async function loom(
   }
 }
 
-type Column = { readonly name: string; readonly cells: string }
+type Column = { readonly name: string; readonly numbers: string; readonly tasks: string; readonly states: string }
 type Cell = { readonly column: number; readonly number: number; readonly state: number }
 type Edge = { readonly from: Cell; readonly to: Cell; readonly kind: number }
 
 const COMMIT = 'COMMIT'
+const WIDEST = 10_000 // more than a window has columns or revisions
+
+/** An array as PostgreSQL writes it: `{1,2,3}`. */
+const toNumbers = (text: string | null) => (text === null ? [] : text.slice(1, -1).split(',').map(Number))
 
 /** Cells and edges of a window. Of several runs of a task in one revision the last is shown. */
 class Weave {
@@ -102,31 +106,33 @@ class Weave {
   constructor(columns: readonly Column[]) {
     this.#count = columns.length
     this.#commit = columns.findIndex(({ name }) => name === COMMIT)
-    columns.forEach(({ cells }, column) => {
-      const parts = cells.split(',')
-      for (let i = 0; i < parts.length; i += 3) {
-        const [number, task] = [Number(parts[i]), Number(parts[i + 1])]
-        const row = this.#rows.get(number) ?? new Map<number, number>()
-        const shown = row.get(column)
-        if (shown !== undefined) this.#byTask.delete(shown)
-        row.set(column, task)
-        this.#rows.set(number, row)
-        this.#byTask.set(task, { column, number, state: loomStates.indexOf(parts[i + 2] as never) })
-      }
+    columns.forEach(({ numbers, tasks, states }, column) => {
+      const [all, ids, codes] = [toNumbers(numbers), toNumbers(tasks), toNumbers(states)]
+      for (const [i, number] of all.entries()) this.#addCell(ids[i] ?? 0, { column, number, state: codes[i] ?? 0 })
     })
+  }
+
+  #addCell(task: number, cell: Cell): void {
+    const row = this.#rows.get(cell.number) ?? new Map<number, number>()
+    this.#rows.set(cell.number, row)
+    const shown = row.get(cell.column) ?? 0
+    if (shown > task) return
+    this.#byTask.delete(shown)
+    row.set(cell.column, task)
+    this.#byTask.set(task, cell)
   }
 
   get tasks(): Iterable<number> {
     return this.#byTask.keys()
   }
 
-  addEdges({ requires, cancels }: { readonly requires: string | null; readonly cancels: string | null }): void {
-    const waits = requires?.split(',') ?? []
-    for (let i = 0; i < waits.length; i += 3)
-      this.#addEdge(Number(waits[i]), Number(waits[i + 1]), loomEdgeKinds.indexOf(waits[i + 2] as never))
-    const slashes = cancels?.split(',') ?? []
-    for (let i = 0; i < slashes.length; i += 2)
-      this.#addEdge(Number(slashes[i]), Number(slashes[i + 1]), loomEdgeKinds.indexOf('cancels'))
+  addEdges(found: {
+    readonly others: string | null
+    readonly tasks: string | null
+    readonly kinds: string | null
+  }): void {
+    const [others, tasks, kinds] = [toNumbers(found.others), toNumbers(found.tasks), toNumbers(found.kinds)]
+    for (const [i, other] of others.entries()) this.#addEdge(other, tasks[i] ?? 0, kinds[i] ?? 0)
   }
 
   /** Every task waits for the COMMIT of its revision, and that for the one before: nobody needs to be told. */
@@ -169,18 +175,20 @@ class Weave {
     const at = (column: number) => place.get(column) ?? 0
     const row = [...(this.#rows.get(number) ?? [])].sort(([a], [b]) => at(a) - at(b))
     const base = row.reduce((least, [, task]) => Math.min(least, task), Number.MAX_SAFE_INTEGER)
-    const edges = (this.#edges.get(number) ?? []).map(({ from, to, kind }) => [
-      at(from.column),
-      at(to.column),
-      number - from.number,
-      kind,
-    ])
+    // Sorted as one number each: to column, kind, from column, revisions back.
+    const edges = (this.#edges.get(number) ?? []).map(
+      ({ from, to, kind }) => ((at(to.column) * 4 + kind) * WIDEST + at(from.column)) * WIDEST + number - from.number,
+    )
     return {
       base: row.length === 0 ? '0' : String(base),
       cells: row.flatMap(([column, task]) => [at(column), this.#byTask.get(task)?.state ?? 0, task - base]),
       edges: edges
-        .sort((a, b) => (a[1] ?? 0) - (b[1] ?? 0) || (a[3] ?? 0) - (b[3] ?? 0) || (a[0] ?? 0) - (b[0] ?? 0))
-        .flat(),
+        .sort((a, b) => a - b)
+        .flatMap((code) => {
+          const [back, from] = [code % WIDEST, Math.floor(code / WIDEST) % WIDEST]
+          const kind = Math.floor(code / WIDEST / WIDEST)
+          return [from, Math.floor(kind / 4), back, kind % 4]
+        }),
     }
   }
 }

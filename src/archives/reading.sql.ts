@@ -146,45 +146,43 @@ export const loomRows = many(
 `
 
 /**
- * The cells of the loom by the name of their task: revision, task and state of each, in text, which costs a fraction of
- * rows. States are asked for one by one: no plan may read all unfinished or all finished tasks for a window of some.
+ * The cells of the loom by the name of their task: revision, task and state of each, as arrays in text, which cost a
+ * fraction of rows. States are asked for one by one: no plan may read all unfinished or all finished tasks for a window
+ * of some. 9: superseded.
  */
 export const loomCells = many(
   'archives.loom_cells',
   { archive: int8, first: int8, last: int8 },
-  { name: text, workflow: nullable(text), cells: text },
+  { name: text, workflow: nullable(text), numbers: text, tasks: text, states: text },
 )`
-  select t.name, max(t.workflow) as workflow,
-    string_agg(
-      t.number || ',' || t.task || ',' || coalesce(
-        (select l.state::text from millrace.live l where l.id = t.task),
-        (
-          select case when d.state = 'canceled' and d.culprit is not null then 'superseded' else d.state::text end
-          from millrace.done d
-          where d.id = t.task
-        )
-      ), ',' order by t.number desc, t.task
-    ) as cells
-  from millrace.archive_task t
+  select t.name, max(t.workflow) as workflow, array_agg(t.number)::text as numbers, array_agg(t.task)::text as tasks,
+    array_agg(coalesce(
+      (select array_position(known.states, l.state) - 1 from millrace.live l where l.id = t.task),
+      (
+        select case when d.state = 'canceled' and d.culprit is not null then 9 else array_position(known.states, d.state) - 1 end
+        from millrace.done d
+        where d.id = t.task
+      )
+    ))::text as states
+  from millrace.archive_task t cross join (select enum_range(null::millrace.state) as states) known
   where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
   group by t.name
 `
 
-/** What these tasks wait for and cancel: the other task, the one that does, and how, in text. */
+/** What these tasks wait for and cancel: the other task, the one that does, and how, as arrays in text. 3: cancels. */
 export const loomEdges = one(
   'archives.loom_edges',
-  { tasks: array(int8) },
-  { requires: nullable(text), cancels: nullable(text) },
+  { of: text },
+  { others: nullable(text), tasks: nullable(text), kinds: nullable(text) },
 )`
-  select
-    (
-      select string_agg(e.prerequisite || ',' || e.dependent || ',' || e.condition, ',')
-      from millrace.edge e
-      where e.dependent = any(${'tasks'}) and e.condition <> 'ended'
-    ) as requires,
-    (
-      select string_agg(s.target || ',' || s.task, ',')
-      from millrace.supersede s
-      where s.task = any(${'tasks'})
-    ) as cancels
+  select array_agg(edge.other)::text as others, array_agg(edge.task)::text as tasks, array_agg(edge.kind)::text as kinds
+  from (
+    select e.prerequisite as other, e.dependent as task,
+      case e.condition when 'succeeded' then 0 when 'failed' then 1 else 2 end as kind
+    from unnest(${'of'}::text::bigint[]) asked(id) join millrace.edge e on e.dependent = asked.id
+    where e.condition <> 'ended'
+    union all
+    select s.target, s.task, 3
+    from unnest(${'of'}::text::bigint[]) asked(id) join millrace.supersede s on s.task = asked.id
+  ) edge
 `
