@@ -37,8 +37,15 @@ const changedFiles = (count: number, revision: number): Files =>
     return [pathOf(i), textOf(i, revision)] as const
   })
 
-/** One commit, written as the program reads it from standard input. */
-async function commit(type: Type, repository: string, files: Files, revision: number): Promise<void> {
+/** The revisions in which the files come: Subversion keeps a file on the disk for each one of a commit under way. */
+function firstRevisions(type: Type, count: number): Files[] {
+  const files = firstFiles(count)
+  const most = type === 'git' ? count : SMALL
+  return Array.from({ length: Math.ceil(count / most) }, (_, i) => files.slice(i * most, (i + 1) * most))
+}
+
+/** Commits, written as the program reads them from standard input; the first of them has the number `from`. */
+async function commit(type: Type, repository: string, revisions: readonly Files[], from: number): Promise<void> {
   const [program, args] =
     type === 'git'
       ? ['git', ['-C', repository, 'fast-import', '--quiet', '--force']]
@@ -48,7 +55,13 @@ async function commit(type: Type, repository: string, files: Files, revision: nu
     if (!child.stdin.write(text)) await once(child.stdin, 'drain')
   }
   const ended = once(child, 'close')
-  for (const text of type === 'git' ? gitStream(files, revision) : svnStream(files, revision)) await write(text)
+  const folders = new Set<string>()
+  for (const [i, files] of revisions.entries()) {
+    const isChange = from > 1
+    const stream =
+      type === 'git' ? gitStream(files, from + i) : svnStream(files, from + i, isChange ? undefined : folders)
+    for (const text of stream) await write(text)
+  }
   child.stdin.end()
   const [code] = await ended
   if (code !== 0) throw new Error(`${program} ended with ${code}`)
@@ -61,19 +74,20 @@ function* gitStream(files: Files, revision: number): Generator<string> {
   yield '\n'
 }
 
-function* svnStream(files: Files, revision: number): Generator<string> {
-  yield `SVN-fs-dump-format-version: 2\n\nRevision-number: ${revision}\nProp-content-length: 10\nContent-length: 10\n\nPROPS-END\n\n`
-  const folders = new Set<string>()
+/** With `folders`, the ones that are there already, the files are new; without, they are changed. */
+function* svnStream(files: Files, revision: number, folders: Set<string> | undefined): Generator<string> {
+  if (revision === 1 || !folders) yield 'SVN-fs-dump-format-version: 2\n\n'
+  yield `Revision-number: ${revision}\nProp-content-length: 10\nContent-length: 10\n\nPROPS-END\n\n`
   for (const [path, text] of files) {
     const parts = path.split('/')
-    for (let depth = 1; depth < parts.length && revision === 1; depth++) {
+    for (let depth = 1; folders && depth < parts.length; depth++) {
       const folder = parts.slice(0, depth).join('/')
       if (folders.has(folder)) continue
       folders.add(folder)
       yield `Node-path: ${folder}\nNode-kind: dir\nNode-action: add\n\n`
     }
     const bytes = Buffer.byteLength(text)
-    yield `Node-path: ${path}\nNode-kind: file\nNode-action: ${revision === 1 ? 'add' : 'change'}\n`
+    yield `Node-path: ${path}\nNode-kind: file\nNode-action: ${folders ? 'add' : 'change'}\n`
     yield `Text-content-length: ${bytes}\nContent-length: ${bytes}\n\n${text}\n\n`
   }
 }
@@ -98,14 +112,16 @@ async function measureOne(server: Server, type: Type, count: number) {
   try {
     if (type === 'git') execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', repository])
     else execFileSync('svnadmin', ['create', repository])
-    await commit(type, repository, firstFiles(count), 1)
+    const first = firstRevisions(type, count)
+    await commit(type, repository, first, 1)
     const archive = `${type}-${count}`
     const source = type === 'git' ? { type, url: repository, branch: 'main' } : { type, url: `file://${repository}` }
-    await server.ask('PUT', `/v1/archives/${archive}`, { source, from: 1 })
-    const whole = await indexedMs(server, archive, 1)
+    await server.ask('PUT', `/v1/archives/${archive}`, { source, from: first.length })
+    const whole = await indexedMs(server, archive, first.length)
     const each: number[] = []
-    for (let revision = 2; revision < 2 + REVISIONS; revision++) {
-      await commit(type, repository, changedFiles(count, revision), revision)
+    for (let n = 1; n <= REVISIONS; n++) {
+      const revision = first.length + n
+      await commit(type, repository, [changedFiles(count, revision)], revision)
       await server.ask('POST', `/v1/archives/${archive}/commits`, { rev: revision })
       each.push(await indexedMs(server, archive, revision))
     }
