@@ -119,8 +119,9 @@ export const listChildren = many('archives.list_indexed_children', { ...range, p
 `
 
 /**
- * Files with all the words in their path, or all of them in their text. The words are looked up alone first: the planner
- * cannot know how many have them, and would rather walk through all paths in order.
+ * Files with all the words in their path, or all of them in their text. The words are looked up alone first, and then
+ * the files by their digests alone: the planner cannot know how many have them, and would rather walk through all paths
+ * in order, for each of them again.
  */
 export const searchFiles = many('archives.search_indexed', { ...range, words: text }, file)`
   with named as materialized (
@@ -143,16 +144,15 @@ export const searchFiles = many('archives.search_indexed', { ...range, words: te
     select f.path, f.from_number
     from written w
       cross join lateral (
-        select i.path, i.from_number
+        select i.path, i.from_number, i.until_number
         from millrace.indexed_file i
-        where i.archive = ${'archive'}
-          and i.digest = w.digest
-          and i.path >= ${'start'}
-          and (${'end'}::text is null or i.path < ${'end'})
-          and i.from_number <= ${'number'}
-          and (i.until_number > ${'number'} or i.until_number is null)
+        where i.archive = ${'archive'} and i.digest = w.digest
         offset 0
       ) f
+    where f.path >= ${'start'}
+      and (${'end'}::text is null or f.path < ${'end'})
+      and f.from_number <= ${'number'}
+      and (f.until_number > ${'number'} or f.until_number is null)
   ), shown as materialized (
     select path, from_number
     from found
