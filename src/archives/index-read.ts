@@ -16,6 +16,7 @@ import { folded, wordsOf } from './index-words.ts'
 import type { RevisionRef } from './payload.ts'
 
 const WORDS = 16 // of one search
+const LAST = '\u{10ffff}'.repeat(8) // behind every path
 
 export type IndexQuery = {
   readonly archive: string
@@ -65,7 +66,7 @@ export async function readIndex(pool: Pool, query: IndexQuery): Promise<IndexPag
     ...at,
     start: query.start ?? (file ? path : prefix),
     // A digit follows the slash: behind it nothing lies in the folder any more.
-    end: path === '' ? null : file ? `${path}\u0001` : `${path}0`,
+    end: path === '' ? LAST : file ? `${path}\u0001` : `${path}0`,
     limit: query.limit,
   }
   if (query.q !== undefined) return { ...page, items: await search(pool, range, query.q) }

@@ -51,14 +51,14 @@ export const readFile = maybe('archives.read_indexed', { archive: int8, number: 
     and (until_number > ${'number'} or until_number is null)
 `
 
-const range = { archive: int8, number: int8, start: text, end: nullable(text), limit: int4 }
+const range = { archive: int8, number: int8, start: text, end: text, limit: int4 }
 
 export const listFiles = many('archives.list_indexed', range, file)`
   select path, kind, size, digest, changed_number, properties
   from millrace.indexed_file
   where archive = ${'archive'}
     and path >= ${'start'}
-    and (${'end'}::text is null or path < ${'end'})
+    and path < ${'end'}
     and from_number <= ${'number'}
     and (until_number > ${'number'} or until_number is null)
   order by path
@@ -78,7 +78,7 @@ export const listChildren = many('archives.list_indexed_children', { ...range, p
       from millrace.indexed_file f
       where f.archive = ${'archive'}
         and f.path >= ${'start'}
-        and (${'end'}::text is null or f.path < ${'end'})
+        and f.path < ${'end'}
         and f.from_number <= ${'number'}
         and (f.until_number > ${'number'} or f.until_number is null)
       order by f.path
@@ -96,7 +96,7 @@ export const listChildren = many('archives.list_indexed_children', { ...range, p
         from millrace.indexed_file f
         where f.archive = ${'archive'}
           and f.path >= coalesce(${'prefix'} || child.folder || '0', child.path || chr(1))
-          and (${'end'}::text is null or f.path < ${'end'})
+          and f.path < ${'end'}
           and f.from_number <= ${'number'}
           and (f.until_number > ${'number'} or f.until_number is null)
         order by f.path
@@ -137,7 +137,7 @@ export const searchFiles = many('archives.search_indexed', { ...range, words: te
     from named
     where archive = ${'archive'}
       and path >= ${'start'}
-      and (${'end'}::text is null or path < ${'end'})
+      and path < ${'end'}
       and from_number <= ${'number'}
       and (until_number > ${'number'} or until_number is null)
     union
@@ -150,7 +150,7 @@ export const searchFiles = many('archives.search_indexed', { ...range, words: te
         offset 0
       ) f
     where f.path >= ${'start'}
-      and (${'end'}::text is null or f.path < ${'end'})
+      and f.path < ${'end'}
       and f.from_number <= ${'number'}
       and (f.until_number > ${'number'} or f.until_number is null)
   ), shown as materialized (
