@@ -19,6 +19,7 @@ import {
 import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
   type Artifacts,
+  addArchiveIndex,
   addArchives,
   addArtifacts,
   addEvents,
@@ -170,6 +171,7 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
       (app) => addSecrets(app, secrets),
       (app) => addNodes(app, nodes),
       (app) => addArchives(app, archives),
+      (app) => addArchiveIndex(app, archives),
       (app) => addEvents(app, millrace),
       (app) => addSocket(app, millrace),
       (app) => addWebhooks(app, webhooks),

@@ -7,6 +7,7 @@ import type { ArchivesContext } from './context.ts'
 import { find, list } from './find.ts'
 import { Follower } from './follow.ts'
 import { hold, release, remove } from './hold.ts'
+import { type IndexPage, type IndexQuery, readIndex } from './index-read.ts'
 import { type Loom, loom } from './loom.ts'
 import type { Trigger } from './payload.ts'
 import { type ChosenTasks, type PlannedRun, planRun } from './plan-revision.ts'
@@ -45,6 +46,7 @@ export type Archives = {
   revision(name: string, number: number): Promise<RevisionDetail>
   gaps(name: string): Promise<{ archive: Archive; gaps: Gap[] }>
   loom(name: string, page: Page): Promise<Loom>
+  readIndex(query: IndexQuery): Promise<IndexPage>
   planRun(archive: string, rev: number, asked: { trigger: RunTrigger; chosen: ChosenTasks }): Promise<PlannedRun>
   /** Begins to plan what arrives, until the answer is called. */
   follow(options?: { concurrency?: number; leaseSeconds?: number }): () => Promise<void>
@@ -70,6 +72,7 @@ export function createArchives(options: ArchivesOptions): Archives {
     revision: (name, number) => revision(db, name, number),
     gaps: (name) => gaps(db, name),
     loom: (name, page) => loom(db, name, page),
+    readIndex: (query) => readIndex(pool, query),
     planRun: (archive, rev, asked) => planRun(context, archive, rev, asked),
     follow(more = {}) {
       const started = new Follower({ pool, millrace, repositories, pollSeconds, onError, ...more })

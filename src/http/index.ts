@@ -1,3 +1,4 @@
+export { addArchiveIndex } from './archive-index.ts'
 export { addArchives } from './archives.ts'
 export { type Artifacts, addArtifacts } from './artifacts.ts'
 export type { EventSource } from './event-selection.ts'
