@@ -17,6 +17,7 @@ const checks = [
   { name: 'dead code', command: [bin('knip'), '--no-progress'] },
   { name: 'states', command: [...script('states'), '--check'], mend: 'npm run states' },
   { name: 'schema', command: [...script('schema'), '--check'], mend: 'npm run schema' },
+  { name: 'workflow schema', command: [...script('workflow-schema'), '--check'], mend: 'npm run workflow-schema' },
   { name: 'migrations', command: [...script('tidy'), 'migrations'] },
   { name: 'marks', command: [...script('tidy'), 'marks'] },
   { name: 'lock file', command: [...script('tidy'), 'lock-file'] },

@@ -55,3 +55,55 @@ export type Finding = {
   readonly evidence: string
   readonly fix: string | null
 }
+
+/** A workflow file, with its path as it is shown. */
+export type WorkflowFile = { readonly path: string; readonly bytes: Uint8Array }
+
+/** What can be done with workflow files here, without a server. Loading it loads neither that nor the driver. */
+export type WorkflowTools = {
+  /** Whether a file of a folder of workflows is one, by its name. */
+  readonly isWorkflowFile: (name: string) => boolean
+  readonly lint: (files: readonly WorkflowFile[]) => {
+    readonly findings: readonly WorkflowFinding[]
+    readonly print: (format: FindingFormat) => string
+  }
+  readonly plan: (files: readonly WorkflowFile[], asked: AskedPlan) => { readonly text: string; readonly json: object }
+  readonly graph: (files: readonly WorkflowFile[], format: GraphFormat) => string
+  /** The JSON Schema of workflow files. */
+  readonly schema: () => object
+  /** A workflow file to begin with, for editors that find the schema at that address. */
+  readonly starter: (schema: string) => string
+}
+
+export type LoadWorkflowTools = () => Promise<WorkflowTools>
+
+export type FindingFormat = 'text' | 'json' | 'sarif' | 'github'
+export type GraphFormat = 'text' | 'mermaid' | 'dot' | 'svg'
+
+export type WorkflowFinding = {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly severity: 'error' | 'warning'
+  readonly code: string
+  readonly message: string
+  readonly suggestion: string | null
+}
+
+/** A run to be planned: what starts it, and what is known of its revision. */
+export type AskedPlan = {
+  readonly archive: string
+  readonly rev: string
+  readonly author: string
+  readonly message: string
+  readonly branch: string
+  readonly changedPaths: readonly string[]
+  readonly trigger:
+    | { readonly type: 'commit' }
+    | { readonly type: 'schedule'; readonly run: string; readonly workflow: string }
+    | { readonly type: 'manual'; readonly run: string; readonly workflow: string; readonly inputs: Readonly<Record<string, string>> }
+    | { readonly type: 'manual'; readonly run: string; readonly task: string; readonly inputs: Readonly<Record<string, string>> }
+  /** How far the revision before it is, which has the same files. */
+  readonly previous: 'running' | 'over' | 'none'
+  readonly now: Date
+}

@@ -1,0 +1,1 @@
+export { workflowJsonSchema } from './definition/json-schema.ts'
