@@ -149,6 +149,25 @@ const nodes: readonly Leaf[] = [
   leaf('wait', 'wait until nodes have ended', async () => (await import('./commands/node-wait.ts')).nodeWait),
 ]
 
+const hooks: readonly Leaf[] = [
+  leaf(
+    'install',
+    'have a repository announce what it gets',
+    async () => (await import('./commands/hook-install.ts')).hookInstall,
+  ),
+  leaf(
+    'uninstall',
+    'take the announcement out of the hooks again',
+    async () => (await import('./commands/hook-uninstall.ts')).hookUninstall,
+  ),
+  leaf('print', 'print what would be installed', async () => (await import('./commands/hook-print.ts')).hookPrint),
+  leaf(
+    'test',
+    'do what the hook does and say what came of it',
+    async () => (await import('./commands/hook-test.ts')).hookTest,
+  ),
+]
+
 const tokens: readonly Leaf[] = [
   leaf('create', 'make a token', async () => (await import('./commands/token-create.ts')).tokenCreate),
   leaf('ls', 'list tokens', async () => (await import('./commands/token-ls.ts')).tokenLs),
@@ -184,6 +203,7 @@ export const tree: readonly Group[] = [
     title: 'Trees',
     commands: [{ name: 'node', about: 'commands as a tree: each runs after its parent', commands: nodes }],
   },
+  { title: 'Hooks', commands: [{ name: 'hook', about: 'the hooks of repositories on this host', commands: hooks }] },
   {
     title: 'Access',
     commands: [...access, { name: 'token', about: 'tokens of programs and people', commands: tokens }],
