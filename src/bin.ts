@@ -6,5 +6,8 @@ const { enableCompileCache } = module as { enableCompileCache?: () => void }
 enableCompileCache?.()
 
 const { run } = await import('./cli/index.ts')
-// Loaded by the commands that run Millrace here: help and a mistyped flag do not wait for the driver and the server.
-process.exitCode = await run(process.argv, () => import('./main.ts'))
+// Loaded by the commands that need them: help and a mistyped flag do not wait for the driver and the server.
+process.exitCode = await run(process.argv, {
+  host: () => import('./main.ts'),
+  workflowTools: () => import('./archives/workflow-tools.ts'),
+})

@@ -52,7 +52,11 @@ export function begin(args: readonly string[], asked: Asked = {}): Begun {
       return () => interruptions.delete(hear)
     },
   }
-  const over = run(['node', 'millrace', ...args], () => import('../src/main.ts'), world).then((exitCode) => {
+  const loaders = {
+    host: () => import('../src/main.ts'),
+    workflowTools: () => import('../src/archives/workflow-tools.ts'),
+  }
+  const over = run(['node', 'millrace', ...args], loaders, world).then((exitCode) => {
     return { exitCode, stdout: stdout.text(), stderr: stderr.text(), bytes: stdout.bytes() }
   })
   const interrupt = () => {

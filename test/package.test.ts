@@ -54,8 +54,9 @@ test('the package holds what it promises and nothing else', () => {
   expect(readFileSync(join(root, bin), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
   expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'migrations/0001_engine.sql']))
   expect(packed).toEqual(expect.arrayContaining(['dist/runners/keeper.pl', 'dist/runners/keeper-linux.pl']))
+  expect(packed).toContain('schemas/workflow.v1.json')
   const isExpected =
-    /^(dist\/.+\.(js|js\.map|d\.ts)|dist\/runners\/.+\.pl|dist\/web\/.+|migrations\/.+\.sql|package\.json|[A-Z]+(\.md)?)$/
+    /^(dist\/.+\.(js|js\.map|d\.ts)|dist\/runners\/.+\.pl|dist\/web\/.+|migrations\/.+\.sql|schemas\/.+\.json|package\.json|[A-Z]+(\.md)?)$/
   expect(packed.filter((path) => !isExpected.test(path) || /\.(test|suite)\./.test(path))).toEqual([])
 })
 

@@ -6,7 +6,7 @@ import { DefinitionBroken } from './definition/errors.ts'
 import type { Finding } from './definition/finding.ts'
 import { graphOfDefinition } from './definition/graph.ts'
 import { toNotation } from './definition/notation.ts'
-import { type Plan, type PlannedTask, plan as planRevision } from './definition/plan.ts'
+import { type Plan, type PlannedTask, plan as planRevision, type Requirement } from './definition/plan.ts'
 import { type FindingFormat, printFindings } from './definition/print-findings.ts'
 import { type GraphFormat, printGraph } from './definition/print-graph.ts'
 import { type Definition, isWorkflowPath, readDefinition } from './definition/read-definition.ts'
@@ -21,13 +21,18 @@ export function isWorkflowFile(name: string): boolean {
   return isWorkflowPath(`_workflows/${name}`)
 }
 
-/** Everything that is wrong with the files of one revision, and how it is shown. */
-export function lint(files: readonly FileBytes[]): {
+/** Everything that is wrong with files of one revision that has those beside them, too, and how it is shown. */
+export function lint(
+  files: readonly FileBytes[],
+  beside: readonly FileBytes[],
+): {
   readonly findings: readonly Finding[]
   readonly print: (format: FindingFormat) => string
 } {
-  const { problems } = readDefinition(files)
-  return { findings: problems, print: (format) => printFindings(problems, files, format) }
+  const asked = new Set(files.map(({ path }) => path))
+  const { problems } = readDefinition([...files, ...beside])
+  const findings = problems.filter(({ file, related }) => [{ file }, ...related].some((place) => asked.has(place.file)))
+  return { findings, print: (format) => printFindings(findings, files, format) }
 }
 
 /** The tasks of the files, drawn. Throws `DefinitionBroken` when they have errors. */
@@ -47,23 +52,28 @@ const NEXT_RUNS = 5
 /** What a run at a revision would add, as text and as JSON. Throws `DefinitionBroken` when the files have errors. */
 export function plan(files: readonly FileBytes[], asked: AskedPlan): { readonly text: string; readonly json: object } {
   const definition = readSound(files)
-  const planned = planAfter(definition, asked)
+  const { previous, now, ...facts } = asked
+  const planned = planAfter(definition, facts, previous)
   const schedules = definition.workflows.flatMap(({ name, on }) =>
-    on.schedule.map((schedule) => ({ workflow: name, ...schedule, next: nextRuns(schedule, asked.now, NEXT_RUNS) })),
+    on.schedule.map(({ cron, timezone }) => {
+      const at = nextRuns({ cron, timezone }, now, NEXT_RUNS).map(toText)
+      return { workflow: name, cron, timezone, at }
+    }),
   )
   const absent = planned.absent.map(({ name, reason }) => `  ${name}: ${REASONS[reason]}\n`)
   const times = schedules.map(
-    ({ workflow, cron, timezone, next }) =>
-      `  ${workflow}, ${cron} in ${timezone}: ${next.map((date) => date.toISOString()).join(', ')}\n`,
+    ({ workflow, cron, timezone, at }) => `  ${workflow}, ${cron} in ${timezone}: ${at.join(', ')}\n`,
   )
   const text = [
     toNotation([planned], { legend: true }),
     ...(absent.length > 0 ? [`\nnot at rev-${planned.rev}:\n`, ...absent] : []),
     ...(times.length > 0 ? ['\nnext by schedule:\n', ...times] : []),
   ]
-  const next = schedules.map(({ overlap: _, next, ...rest }) => ({ ...rest, at: next.map((date) => date.toISOString()) }))
-  return { text: text.join(''), json: { ...toJson(planned), next_runs: next } }
+  return { text: text.join(''), json: { ...toJson(planned), next_runs: schedules } }
 }
+
+// Cron expressions know no seconds.
+const toText = (date: Date) => date.toISOString().replace(/:\d\d\.\d+Z$/, ':00Z')
 
 function readSound(files: readonly FileBytes[]): Definition {
   const definition = readDefinition(files)
@@ -73,10 +83,11 @@ function readSound(files: readonly FileBytes[]): Definition {
 }
 
 /** The plan of a run, after the one of the revision before and, unless a commit starts it, that of its own commit. */
-function planAfter(definition: Definition, { previous, now: _, ...facts }: AskedPlan): Plan {
+function planAfter(definition: Definition, facts: RevisionFacts, previous: AskedPlan['previous']): Plan {
   const history = new RememberedHistory()
   const byCommit = { ...facts, trigger: { type: 'commit' } } as const
-  const earlier: RevisionFacts[] = previous === 'none' ? [] : [{ ...byCommit, rev: before(facts.rev) }]
+  const rev = before(facts.rev)
+  const earlier: RevisionFacts[] = previous === 'none' || rev === undefined ? [] : [{ ...byCommit, rev }]
   if (facts.trigger.type !== 'commit') earlier.push(byCommit)
   for (const one of earlier) {
     const planned = planRevision(definition, one, history.before(one))
@@ -86,7 +97,11 @@ function planAfter(definition: Definition, { previous, now: _, ...facts }: Asked
   return planRevision(definition, facts, history.before(facts))
 }
 
-const before = (rev: RevisionFacts['rev']) => (/^[1-9]\d*$/.test(String(rev)) ? Number(rev) - 1 : `${rev}~1`)
+/** How the revision before that one is called; undefined for the first. */
+function before(rev: RevisionFacts['rev']): RevisionFacts['rev'] | undefined {
+  if (!/^\d{1,15}$/.test(String(rev))) return `${rev}~1`
+  return Number(rev) > 1 ? Number(rev) - 1 : undefined
+}
 
 const REASONS: Readonly<Record<AbsentReason, string>> = {
   skip_marker: 'the message says [skip millrace]',
@@ -104,10 +119,17 @@ function toJson({ archive, rev, commit, tasks, absent }: Plan): {
   tasks: object[]
   absent: readonly Absent[]
 } {
-  const ofCommit = commit ? [{ name: commit.name, key: commit.key, requires: commit.requires, cancels: [] }] : []
+  const ofCommit = commit
+    ? [{ name: commit.name, key: commit.key, requires: commit.requires.map(toRequirementJson), cancels: [] }]
+    : []
   return { archive, rev, tasks: [...ofCommit, ...tasks.map(toTaskJson)], absent }
 }
 
-function toTaskJson({ timeoutSeconds, ...task }: PlannedTask): object {
-  return { ...task, timeout_seconds: timeoutSeconds }
+function toTaskJson({ name, key, workflow, requires, cancels, timeoutSeconds, ...task }: PlannedTask): object {
+  const named = { name, key, workflow, requires: requires.map(toRequirementJson), cancels }
+  return { ...named, ...task, timeout_seconds: timeoutSeconds }
+}
+
+function toRequirementJson({ insteadOf, ...rest }: Requirement): object {
+  return insteadOf === undefined ? rest : { ...rest, instead_of: insteadOf }
 }

@@ -2,7 +2,7 @@ import type { routes as apiRoutes, Client } from '../api/index.ts'
 import type { Config, ConfigSources, Connection } from '../config/index.ts'
 import type { Prints } from './command.ts'
 import { UsageError } from './exit.ts'
-import type { Host, LoadHost } from './host.ts'
+import type { Host, Loaders, WorkflowTools } from './host.ts'
 import { createOutput, type Output } from './output.ts'
 import type { Interrupted, Left, World } from './world.ts'
 
@@ -37,6 +37,8 @@ export type Context = {
   readonly server: () => Promise<Server>
   /** The program that runs Millrace in this process. */
   readonly host: () => Promise<Host>
+  /** What can be done with workflow files in this process. */
+  readonly workflowTools: () => Promise<WorkflowTools>
   /** The settings, with what these flags said. */
   readonly config: (flags?: ConfigSources['flags']) => Promise<Config>
   /** Where settings come from, for what reads them otherwise. */
@@ -49,12 +51,12 @@ export type Context = {
 
 export type ContextOptions = {
   readonly world: World
-  readonly loadHost: LoadHost
+  readonly loaders: Loaders
   readonly options: GlobalOptions
   readonly prints: Prints
 }
 
-export function createContext({ world, loadHost, options, prints }: ContextOptions): Context {
+export function createContext({ world, loaders, options, prints }: ContextOptions): Context {
   const { color = 'auto' } = options
   if (color !== 'auto' && color !== 'always' && color !== 'never') {
     throw new UsageError(`--color is ${color}`, 'use auto, always or never')
@@ -81,7 +83,8 @@ export function createContext({ world, loadHost, options, prints }: ContextOptio
       const { url, token } = connection
       return { client: createClient({ url, ...(token === undefined ? {} : { token }) }), routes, connection }
     },
-    host: loadHost,
+    host: loaders.host,
+    workflowTools: loaders.workflowTools,
     async config(flags) {
       const { readConfig } = await import('../config/index.ts')
       return (await readConfig(sources(flags))).config

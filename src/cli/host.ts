@@ -18,7 +18,10 @@ export type Host = {
   examineDatabase(config: Config): Promise<Finding[]>
 }
 
-export type LoadHost = () => Promise<Host>
+type LoadHost = () => Promise<Host>
+
+/** How commands get the parts of the program that they run here, each when it is needed. */
+export type Loaders = { readonly host: LoadHost; readonly workflowTools: LoadWorkflowTools }
 
 type RunsUntilStopped = {
   /** Settles with the error when the program can no longer do its work. */
@@ -63,7 +66,11 @@ export type WorkflowFile = { readonly path: string; readonly bytes: Uint8Array }
 export type WorkflowTools = {
   /** Whether a file of a folder of workflows is one, by its name. */
   readonly isWorkflowFile: (name: string) => boolean
-  readonly lint: (files: readonly WorkflowFile[]) => {
+  /** Finds what is wrong with the files; those beside them are looked at for what they define. */
+  readonly lint: (
+    files: readonly WorkflowFile[],
+    beside: readonly WorkflowFile[],
+  ) => {
     readonly findings: readonly WorkflowFinding[]
     readonly print: (format: FindingFormat) => string
   }
@@ -75,7 +82,7 @@ export type WorkflowTools = {
   readonly starter: (schema: string) => string
 }
 
-export type LoadWorkflowTools = () => Promise<WorkflowTools>
+type LoadWorkflowTools = () => Promise<WorkflowTools>
 
 export type FindingFormat = 'text' | 'json' | 'sarif' | 'github'
 export type GraphFormat = 'text' | 'mermaid' | 'dot' | 'svg'
@@ -101,8 +108,18 @@ export type AskedPlan = {
   readonly trigger:
     | { readonly type: 'commit' }
     | { readonly type: 'schedule'; readonly run: string; readonly workflow: string }
-    | { readonly type: 'manual'; readonly run: string; readonly workflow: string; readonly inputs: Readonly<Record<string, string>> }
-    | { readonly type: 'manual'; readonly run: string; readonly task: string; readonly inputs: Readonly<Record<string, string>> }
+    | {
+        readonly type: 'manual'
+        readonly run: string
+        readonly workflow: string
+        readonly inputs: Readonly<Record<string, string>>
+      }
+    | {
+        readonly type: 'manual'
+        readonly run: string
+        readonly task: string
+        readonly inputs: Readonly<Record<string, string>>
+      }
   /** How far the revision before it is, which has the same files. */
   readonly previous: 'running' | 'over' | 'none'
   readonly now: Date

@@ -94,17 +94,26 @@ describe('help', () => {
   })
 })
 
-test.each([[['--help']], [['version']]])('%j loads neither the contract, the driver nor the server', async (args) => {
+/** The packages of which a command loads anything. */
+async function packagesLoadedBy(args: string[]): Promise<Set<string | undefined>> {
   await using folder = await scratch()
   await millrace(args, { NODE_V8_COVERAGE: folder.path }) // lists every script that was loaded
   const reports = await Promise.all(
     (await readdir(folder.path)).map((name) => readFile(join(folder.path, name), 'utf8')),
   )
-  const packages = new Set(
-    reports.flatMap((report) => [...report.matchAll(/node_modules\/([\w-]+)\//g)].map(([, name]) => name)),
-  )
+  return new Set(reports.flatMap((report) => [...report.matchAll(/node_modules\/([\w-]+)\//g)].map(([, name]) => name)))
+}
+
+test.each([[['--help']], [['version']]])('%j loads neither the contract, the driver nor the server', async (args) => {
+  const packages = await packagesLoadedBy(args)
   expect(packages).toContain('commander')
   for (const heavy of ['pg', 'fastify', 'pino', 'zod', 'yaml', 'string-width']) expect(packages).not.toContain(heavy)
+})
+
+test('what looks at workflow files loads neither the driver nor the server', async () => {
+  const packages = await packagesLoadedBy(['workflow', 'lint', 'src/archives/definition/corpus/good/design.yaml'])
+  expect(packages).toContain('yaml')
+  for (const heavy of ['pg', 'fastify', 'pino']) expect(packages).not.toContain(heavy)
 })
 
 describe('version', () => {

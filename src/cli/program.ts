@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { type CommandFile, declare, splitJsonFields } from './command.ts'
 import type { GlobalOptions } from './context.ts'
 import { exitCodes, exitOf, tell } from './exit.ts'
-import type { LoadHost } from './host.ts'
+import type { Loaders } from './host.ts'
 import { type Entry, hidden, tree } from './tree.ts'
 import { version } from './version.ts'
 import { processWorld, type Sink, type World } from './world.ts'
@@ -67,13 +67,13 @@ export async function loadAll(command: Command, perform: Perform): Promise<void>
 }
 
 /** Runs the command line and answers the exit code. Errors are told on standard error: what, why, and what to do. */
-export async function run(argv: readonly string[], loadHost: LoadHost, world: World = processWorld): Promise<number> {
+export async function run(argv: readonly string[], loaders: Loaders, world: World = processWorld): Promise<number> {
   const { stdout, stderr } = world
   let exitCode: number = exitCodes.done
   const program = createProgram(async (file, args, options) => {
     // Help and a mistyped name do without it.
     const { createContext } = await import('./context.ts')
-    const context = createContext({ world, loadHost, options, prints: file.prints })
+    const context = createContext({ world, loaders, options, prints: file.prints })
     if (!file.isServing) endWithReader(stdout)
     try {
       exitCode = (await file.run(context, args, options)) ?? exitCodes.done

@@ -23,10 +23,15 @@ export async function readSecret(context: Context, question: string): Promise<st
 }
 
 /** Everything on standard input. */
-export async function readAll({ world: { stdin } }: Context): Promise<string> {
+export async function readAll(context: Context): Promise<string> {
+  return (await readBytes(context)).toString('utf8')
+}
+
+/** Everything on standard input, as it is. */
+export async function readBytes({ world: { stdin } }: Context): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }
 
 function askLine({ world, signal }: Context, question: string, isHidden = false): Promise<string> {

@@ -168,6 +168,30 @@ const hooks: readonly Leaf[] = [
   ),
 ]
 
+const workflows: readonly Leaf[] = [
+  leaf(
+    'lint',
+    'find what is wrong with workflow files',
+    async () => (await import('./commands/workflow-lint.ts')).workflowLint,
+  ),
+  leaf(
+    'plan',
+    'show what a commit would do, and what it would wait for',
+    async () => (await import('./commands/workflow-plan.ts')).workflowPlan,
+  ),
+  leaf('graph', 'draw the tasks', async () => (await import('./commands/workflow-graph.ts')).workflowGraph),
+  leaf(
+    'schema',
+    'print the JSON Schema, for editors',
+    async () => (await import('./commands/workflow-schema.ts')).workflowSchema,
+  ),
+  leaf(
+    'init',
+    'write a workflow file to begin with',
+    async () => (await import('./commands/workflow-init.ts')).workflowInit,
+  ),
+]
+
 const tokens: readonly Leaf[] = [
   leaf('create', 'make a token', async () => (await import('./commands/token-create.ts')).tokenCreate),
   leaf('ls', 'list tokens', async () => (await import('./commands/token-ls.ts')).tokenLs),
@@ -199,6 +223,10 @@ export const tree: readonly Group[] = [
   { title: 'Start', commands: start },
   { title: 'Look', commands: look },
   { title: 'Act', commands: act },
+  {
+    title: 'Archives',
+    commands: [{ name: 'workflow', about: 'the workflow files of an archive, without a server', commands: workflows }],
+  },
   {
     title: 'Trees',
     commands: [{ name: 'node', about: 'commands as a tree: each runs after its parent', commands: nodes }],

@@ -1,5 +1,4 @@
 // Servers that a person has signed in to, by name. The file holds their tokens: only its owner may read it.
-import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -52,7 +51,7 @@ export function readContexts(environment?: Environment): Contexts {
 /** Keeps the contexts, in one step: whoever reads sees the old file or the new one, and nobody else sees either. */
 export function writeContexts(contexts: Contexts, environment?: Environment): void {
   const path = contextsPath(environment)
-  const draft = `${path}.${randomUUID()}`
+  const draft = `${path}.${crypto.randomUUID()}`
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     writeFileSync(draft, `${JSON.stringify(contexts, null, 2)}\n`, { mode: 0o600, flag: 'wx', flush: true })

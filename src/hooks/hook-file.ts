@@ -18,8 +18,8 @@ done) </dev/null >/dev/null 2>&1 || :`,
 
 /**
  * What is added to a hook file. It stands before everything else, for many hooks end with `exit` or `exec`; it leaves
- * standard input to them, and cannot fail under `set -eu`. The folder is found from where the hook is: a copy of the
- * repository has no such folder and announces nothing, and a repository that is moved goes on.
+ * standard input to them, and cannot fail under `set -eu`. The folder is found from where the hook is, so that a
+ * repository that is moved goes on; whether it is a copy, `notify` sees.
  */
 export function blockFor(kind: Kind): string {
   return `${BEGIN} tells Millrace of what came; keep these lines together, or see millrace hook uninstall

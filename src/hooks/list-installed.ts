@@ -25,8 +25,8 @@ export type InstalledHook = {
 /** The archives that the hooks of the repository tell. */
 export async function listInstalled({ folder }: HookedRepository): Promise<InstalledHook[]> {
   const names = await readdir(folder).catch(() => [])
-  const all = await Promise.all(names.sort().map((name) => readInstalled(join(folder, name))))
-  return all.filter((one) => one !== undefined)
+  const all = await Promise.all(names.map((name) => readInstalled(join(folder, name))))
+  return all.filter((one) => one !== undefined).sort((a, b) => (a.archive < b.archive ? -1 : 1))
 }
 
 async function readInstalled(folder: string): Promise<InstalledHook | undefined> {

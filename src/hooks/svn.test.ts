@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { chmod, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -78,20 +77,10 @@ test('what a server that is away does not hear is sent with the next commit', as
   await waitFor(async () => /\b000 .* 0*2$/m.test(await last()) || undefined)
   expect(await spoolOf(folder)).toEqual(['000000000000001', '000000000000002'])
 
-  const heard: number[] = []
-  const server = createServer(async (request, response) => {
-    const pieces = await request.toArray()
-    heard.push(JSON.parse(Buffer.concat(pieces).toString()).rev)
-    response.writeHead(202).end()
-  })
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  try {
-    await repo.commit()
-    await waitFor(async () => (await spoolOf(folder)).length === 0 || undefined)
-    expect(new Set(heard)).toEqual(new Set([1, 2, 3]))
-  } finally {
-    server.close()
-  }
+  const receiver = await aReceiver((response) => response.writeHead(202).end(), '127.0.0.1', port)
+  await repo.commit()
+  await waitFor(async () => (await spoolOf(folder)).length === 0 || undefined)
+  expect(new Set(receiver.received.map(({ body }) => JSON.parse(body).rev))).toEqual(new Set([1, 2, 3]))
 })
 
 test('what the server will never take is forgotten, what it may take later is kept', async () => {
@@ -296,16 +285,11 @@ test('a server that is away is told by the look at a hook, and what waited is se
     state: 'warning',
     evidence: expect.stringContaining('no server'),
   })
-  const server = createServer((_, response) => response.writeHead(200).end())
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  try {
-    const found = await examineHook(place, 'Book')
-    expect(found).toMatchObject({ state: 'good', evidence: expect.stringContaining('1 that had waited') })
-    expect(await examineHook(place, 'Site')).toMatchObject({
-      state: 'warning',
-      fix: expect.stringContaining('hook install'),
-    })
-  } finally {
-    server.close()
-  }
+  await aReceiver((response) => response.writeHead(200).end(), '127.0.0.1', port)
+  const found = await examineHook(place, 'Book')
+  expect(found).toMatchObject({ state: 'good', evidence: expect.stringContaining('1 that had waited') })
+  expect(await examineHook(place, 'Site')).toMatchObject({
+    state: 'warning',
+    fix: expect.stringContaining('hook install'),
+  })
 })

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { database, type TestDatabase } from '../../test/database.ts'
 import { type AccessControl, adminToken, createAccess } from '../access/index.ts'
+import { workflowJsonSchema } from '../archives/index.ts'
 import { isLoopback } from './loopback.ts'
 import { problems } from './problems.ts'
 import { createServer, requireTokenFor } from './server.ts'
@@ -51,6 +52,13 @@ describe('probes', () => {
   })
 })
 
+test('editors get the JSON Schema of workflow files without a token', async () => {
+  await using server = aServer()
+  const answer = await server.app.inject({ url: '/schemas/workflow.v1.json', headers: fromElsewhere })
+  expect(answer.statusCode).toBe(200)
+  expect(answer.json()).toEqual(workflowJsonSchema())
+})
+
 describe('metrics', () => {
   test('are given to a client on the same machine', async () => {
     await using server = aServer()
@@ -78,10 +86,10 @@ describe('metrics', () => {
 
   test('name the route of a request and not its path', async () => {
     await using server = aServer()
-    await server.app.inject('/no/such/thing/1234')
+    await server.app.inject('/no/such/thing/unheard-of')
     const { body } = await server.app.inject({ url: '/metrics', headers: { host: 'localhost' } })
     expect(body).toContain('route="none",status="404"')
-    expect(body).not.toContain('1234')
+    expect(body).not.toContain('unheard-of')
   })
 })
 

@@ -18,6 +18,7 @@ import { addRateLimit } from './rate-limit.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { addSession } from './session.ts'
 import { addTokens } from './tokens.ts'
+import { addWorkflowSchema } from './workflow-schema.ts'
 
 /** Puts the routes of one resource onto the server. */
 export type Resource = (app: FastifyInstance) => void
@@ -88,6 +89,7 @@ export function createServer(options: ServerOptions): HttpServer {
 
   addMetrics(app, options.metrics)
   addHealth(app, async () => (drain.isDraining ? 'the server is stopping' : options.readiness()))
+  addWorkflowSchema(app)
   addSession(app)
   addTokens(app)
   addAudit(app)

@@ -3,10 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { unprivilegedOwner } from '../../src/db/embedded-owner.ts'
 import { createPool, migrate } from '../../src/db/index.ts'
-import { createProcessRunner, type Sink } from '../../src/runners/index.ts'
+import { createProcessRunner } from '../../src/runners/index.ts'
 import { newNap, processesWith, useRunner } from '../../src/runners/runner.suite.ts'
 import { createOutputWriter, outputSize, readOutput } from '../../src/storage/index.ts'
-import { database } from '../database.ts'
 import { waitFor } from '../processes.ts'
 import { type Program, runProgram } from '../program.ts'
 import { durableCluster } from './cluster.ts'
@@ -105,33 +104,6 @@ test('an ordinary user, without control groups, leaves no process either', async
   await kill(program)
   await none(nap)
 })
-
-test('a gigabyte of output is cut, and memory stays flat', async () => {
-  await using db = await database()
-  const of = { task: '1', attempt: 1 }
-  const writer = createOutputWriter({ pool: db.pool, ...of })
-  const before = process.memoryUsage().rss
-  let most = before
-  let taken = 0
-  const sink: Sink = (stream, bytes) => {
-    taken += bytes.length
-    most = Math.max(most, process.memoryUsage().rss)
-    return writer.write(stream, bytes)
-  }
-  const env = { PATH: '/usr/bin:/bin' }
-  const script = 'head -c 1000000000 /dev/zero | tr "\\0" x'
-  const running = await bench.runner.start({ script, env, marker: 'gigabyte.1' }, { sink })
-  expect(await running.ended).toEqual({ type: 'exited', code: 0 })
-  expect(taken).toBe(1_000_000_000)
-  const limit = 64 * 1024 * 1024
-  const size = await writer.close()
-  expect(size.stdout).toBe(limit)
-  const { bytes } = await readOutput(db.pool, { ...of, start: limit })
-  expect(bytes.toString()).toBe(
-    `\n[millrace: output cut at 64 MiB; ${1_000_000_000 - limit} bytes more were dropped]\n`,
-  )
-  expect((most - before) / 1e6).toBeLessThan(50)
-}, 240_000)
 
 test('output goes on through restarts of the database, and nothing is lost or doubled', async () => {
   await using cluster = await durableCluster()

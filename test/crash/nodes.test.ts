@@ -1,5 +1,5 @@
 // Servers that run commands and die: in a process of their own, by a signal that they hear or do not.
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -220,3 +220,25 @@ test('servers that are killed again and again lose and double no node', async ()
   const { rows } = await place.db.pool.query('select * from millrace.verify()')
   expect(rows).toEqual([])
 })
+
+test('a gigabyte of output is cut with a mark, and the memory of the server stays flat', async () => {
+  await using place = await aPlace()
+  const { program, run, add, ended, ask } = await start(place)
+  const printing = (bytes: number) => shell(`head -c ${bytes} /dev/zero | tr '\\0' x`)
+  await run(printing(10_000_000)) // what is loaded and made once
+  const before = residentMegabytes(program.pid)
+  const [id] = (await add(printing(1_000_000_000))) as [string]
+  let most = before
+  const looking = setInterval(() => {
+    most = Math.max(most, residentMegabytes(program.pid))
+  }, 50)
+  expect(await ended(id).finally(() => clearInterval(looking))).toEqual(['finished'])
+  expect(most - before).toBeLessThan(50)
+  const limit = 64 * 1024 * 1024
+  const { metadata } = (await ask('GET', `/v1/nodes/${id}`)).json
+  const { text } = await ask('GET', `/v1/tasks/${metadata.task}/log?start=${limit}`)
+  expect(text).toBe(`\n[millrace: output cut at 64 MiB; ${1_000_000_000 - limit} bytes more were dropped]\n`)
+}, 240_000)
+
+const residentMegabytes = (pid: number) =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1000

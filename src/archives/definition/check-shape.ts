@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import type { TextProblem } from './checked-text.ts'
 import { type Finding, finding } from './finding.ts'
+import { isMapping } from './is-mapping.ts'
 import { nearest } from './nearest.ts'
 import { mapping, taskList } from './schema.ts'
+import { suggestType } from './suggest-type.ts'
 import type { Path, Tree } from './tree.ts'
 
 type Issue = z.core.$ZodIssue
@@ -24,10 +26,6 @@ export function withoutExtensions(value: Readonly<Record<string, unknown>>): Rec
   return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith('x-')))
 }
 
-export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** A task that is not in a list is one mistake, and not one for each of its keys. */
 function findTaskAlone(tree: Tree, value: Readonly<Record<string, unknown>>): Finding | undefined {
   const isTask = 'name' in value && ['command', 'script', 'uses', 'depends'].some((key) => key in value)
@@ -38,8 +36,24 @@ function findTaskAlone(tree: Tree, value: Readonly<Record<string, unknown>>): Fi
 
 function findIssues(schema: z.ZodType, tree: Tree, value: unknown): Finding[] {
   const { error } = schema.safeParse(value)
-  return (error?.issues ?? []).flatMap((issue) => settle(issue)).flatMap((issue) => toFindings(issue, { schema, tree }))
+  const issues = (error?.issues ?? []).flatMap((issue) => settle(issue))
+  const mistyped = new Set(issues.flatMap((issue) => keysMeant(issue, schema)))
+  return issues
+    .filter(({ path }) => !(isMissing(tree, path as Path) && mistyped.has(joined(path))))
+    .flatMap((issue) => toFindings(issue, { schema, tree }))
 }
+
+/** The places of the keys that were probably meant by unknown ones: that they are missing is not a second mistake. */
+function keysMeant(issue: Issue, schema: z.ZodType): string[] {
+  if (issue.code !== 'unrecognized_keys') return []
+  const known = keysAt(schema, issue.path as Path)
+  return issue.keys.flatMap((key) => {
+    const meant = nearest(key, known)
+    return meant === undefined ? [] : [joined([...issue.path, meant])]
+  })
+}
+
+const joined = (path: readonly PropertyKey[]) => path.map(String).join('/')
 
 /**
  * An issue of a union becomes the issues of the one alternative whose type fits: whoever wrote a mapping gets to read
@@ -115,9 +129,8 @@ function toOutOfRange(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig, 
 }
 
 function toWrongType(expected: string, path: Path, tree: Tree): Finding {
-  const around = valueAt(tree, path.slice(0, -1))
-  const key = path.at(-1)
-  if (typeof key === 'string' && isMapping(around) && !(key in around)) {
+  if (isMissing(tree, path)) {
+    const key = path.at(-1)
     const isName = key === 'name'
     const message = isName ? 'the task has no name' : `the key "${key}" is missing`
     return finding(isName ? 'missing-name' : 'missing-key', tree.placeOfLack(path.slice(0, -1)), message)
@@ -126,19 +139,15 @@ function toWrongType(expected: string, path: Path, tree: Tree): Finding {
   const suggestion = suggestType(expected, value)
   // Nothing stands where an empty value would, so that the key is what can be pointed at.
   const place = value === null ? tree.placeOfKey(path) : tree.placeOf(path)
-  return finding('wrong-type', place, `expected ${expected}, not ${describe(value)}`, { suggestion })
+  const found = value === null || value === undefined ? 'and there is nothing' : `not ${describe(value)}`
+  return finding('wrong-type', place, `expected ${expected}, ${found}`, { suggestion })
 }
 
-function suggestType(expected: string, value: unknown): string | undefined {
-  if (expected === 'true or false' && typeof value === 'string') {
-    if (/^(yes|on|y)$/i.test(value)) return 'write true'
-    return /^(no|off|n)$/i.test(value) ? 'write false' : undefined
-  }
-  if (typeof value === 'number' && expected.startsWith('a duration')) return `write ${value}s or ${value}m`
-  if (typeof value === 'string' && expected === 'a whole number' && /^\d+$/.test(value))
-    return `write ${value} without quotes`
-  const isScalar = typeof value === 'number' || typeof value === 'boolean'
-  return isScalar && !/mapping|list|number|nothing/.test(expected) ? `put it in quotes: "${value}"` : undefined
+/** Whether the path ends with a key that is not there. */
+function isMissing(tree: Tree, path: Path): boolean {
+  const around = valueAt(tree, path.slice(0, -1))
+  const key = path.at(-1)
+  return typeof key === 'string' && isMapping(around) && !(key in around)
 }
 
 function valueAt(tree: Tree, path: Path): unknown {

@@ -85,7 +85,10 @@ export const inputName = text('the name of an input', (value) => {
 
 export const image = text('an image such as registry/path:tag', (value) => {
   const message = findImageProblem(value)
-  return message ? { code: 'bad-image', message } : undefined
+  if (message === undefined) return undefined
+  const meant = value.toLowerCase()
+  const isMeant = meant !== value && findImageProblem(meant) === undefined
+  return { code: 'bad-image', message, suggestion: isMeant ? `write ${meant}` : undefined }
 })
 
 export const script = text('the text of a script', (value) =>

@@ -108,11 +108,27 @@ export function finding(
     column,
     endLine,
     endColumn,
-    message,
-    suggestion: detail.suggestion ?? null,
+    message: inOneLine(message),
+    suggestion: detail.suggestion === undefined ? null : inOneLine(detail.suggestion),
     related: detail.related ?? [],
   }
 }
+
+const LONGEST = 1000
+
+/** What is said may quote the file: no more of it than can be read, and nothing that moves the cursor of a terminal. */
+function inOneLine(text: string): string {
+  const clipped = text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text
+  return printable(clipped.replace(/\s+/g, ' '))
+}
+
+/** The text without what a terminal would take for a command, in as many characters. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, '\ufffd')
+}
+
+// Tabs stay: they indent. The others steer the terminal, or turn the direction of writing around.
+const UNPRINTABLE = /(?!\t)[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /** By file and place, each thing once: an aliased value is checked wherever it is used, and lies in one place. */
 export function sortFindings(findings: readonly Finding[]): Finding[] {

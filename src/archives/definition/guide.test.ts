@@ -26,7 +26,15 @@ test('the graph of the guide is what is planned', () => {
   const definition = read(examples.find((text) => text.includes('chapters\n')) as string)
   const history = new RememberedHistory()
   const plans = [1, 2, 3].map((rev): Plan => {
-    const facts = { archive: 'A', rev, author: '', message: '', branch: '', changedPaths: [], trigger: { type: 'commit' } as const }
+    const facts = {
+      archive: 'A',
+      rev,
+      author: '',
+      message: '',
+      branch: '',
+      changedPaths: [],
+      trigger: { type: 'commit' } as const,
+    }
     const planned = plan(definition, facts, history.before(facts))
     history.remember(planned)
     history.end('A@1:site')
@@ -45,5 +53,9 @@ test('the guide names every key and shows it in an example', () => {
   }
   look(workflowJsonSchema())
   expect(keys.size).toBeGreaterThan(30)
-  for (const key of keys) expect(examples.some((text) => new RegExp(`(^|[\\s{,-])${key}:`, 'm').test(text)), key).toBe(true)
+  for (const key of keys)
+    expect(
+      examples.some((text) => new RegExp(`(^|[\\s{,-])${key}:`, 'm').test(text)),
+      key,
+    ).toBe(true)
 })

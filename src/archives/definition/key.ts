@@ -14,6 +14,12 @@ export function formatKey({ archive, rev, name, run }: TaskKey): string {
   return `${archive}@${rev}:${name}${run === undefined ? '' : `#${run}`}`
 }
 
+/** Where the engine has the task of a written key: `My-Project@12:index` is key `12:index` of scope `archive:My-Project`. */
+export function toEngineKey(key: string): { readonly scope: string; readonly key: string } {
+  const at = key.lastIndexOf('@')
+  return { scope: `archive:${key.slice(0, at)}`, key: key.slice(at + 1) }
+}
+
 /** The parts of a written key. The name of an archive may hold any sign; what follows its last `@` may not. */
 export function parseKey(key: string): TaskKey | undefined {
   const [, archive, rev, name, run] = /^(.+)@([^@:#]+):([^@:#]+)(?:#([^@#]+))?$/s.exec(key) ?? []

@@ -61,7 +61,7 @@ function findTwice(tree: Tree, entries: readonly Entry[]): Finding[] {
     }
     const related = [{ ...tree.placeOf(first.path), message: 'the first one' }]
     return [
-      finding('duplicate-entry', tree.placeOf(entry.path), `${entry.text} stands in this list already`, { related }),
+      finding('duplicate-entry', tree.placeOf(entry.path), `"${entry.text}" stands in this list already`, { related }),
     ]
   })
 }

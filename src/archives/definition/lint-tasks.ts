@@ -1,9 +1,9 @@
-import { isMapping } from './check-shape.ts'
 import { splitCommand } from './command-words.ts'
 import { type Finding, finding } from './finding.ts'
+import { isMapping } from './is-mapping.ts'
 import { nearest } from './nearest.ts'
 import { isCommit, type OutlineTask } from './outline.ts'
-import { BUILT_IN } from './schema.ts'
+import { BUILT_IN, task as taskSchema } from './schema.ts'
 
 const WAYS_TO_RUN = ['uses', 'command', 'script']
 const USELESS_WITH_USES = ['image', 'env', 'secrets', 'artifacts']
@@ -18,6 +18,8 @@ function lintRun({ file, path, value }: OutlineTask): Finding[] {
   const { tree } = file
   const given = Object.keys(value).filter((key) => WAYS_TO_RUN.includes(key))
   const [first, ...others] = given
+  const meant = keysMeant(value)
+  if (first === undefined && WAYS_TO_RUN.some((key) => meant.has(key))) return []
   if (first === undefined) {
     const place = 'name' in value ? tree.placeOf([...path, 'name']) : tree.placeOfLack(path)
     const suggestion = 'add a command, a script, or uses'
@@ -30,6 +32,14 @@ function lintRun({ file, path, value }: OutlineTask): Finding[] {
     return finding('command-and-script', tree.placeOfKey([...path, key]), message, { related })
   })
   return [...conflicts, ...lintShell({ tree, path, value })]
+}
+
+const KNOWN = Object.keys(taskSchema.shape)
+
+/** What is probably meant by unknown keys: that it is missing is not a second mistake. */
+function keysMeant(value: OutlineTask['value']): ReadonlySet<string | undefined> {
+  const unknown = Object.keys(value).filter((key) => !KNOWN.includes(key))
+  return new Set(unknown.map((key) => nearest(key, KNOWN)))
 }
 
 function lintShell({
@@ -95,7 +105,7 @@ function lintLists({ file, path, value }: OutlineTask): Finding[] {
         finding(
           'duplicate-entry',
           file.tree.placeOf([...path, key, i]),
-          `${String(item)} stands in this list already`,
+          `"${String(item)}" stands in this list already`,
           {
             related,
           },

@@ -1,7 +1,7 @@
-import { isMapping } from './check-shape.ts'
 import { inputsOf, mayHold, type Trigger } from './condition.ts'
 import { findCronProblem, isTimezone, timezones } from './cron.ts'
 import { type Finding, finding } from './finding.ts'
+import { isMapping } from './is-mapping.ts'
 import { inputVariable } from './names.ts'
 import { nearest } from './nearest.ts'
 import type { OutlineFile, OutlineTask } from './outline.ts'

@@ -36,7 +36,7 @@ test('an archive has at most a thousand tasks', () => {
 
 test('of more than 500 findings the errors are kept', () => {
   const warnings = Array.from({ length: 600 }, (_, i) => `- {name: t${i}, command: make, if: false}\n`).join('')
-  const { findings } = lint([file(`${warnings}- {nam: x, command: make}\n`)])
+  const { findings } = lint([file(`${warnings}- {zzz: x, command: make}\n`)])
   expect(findings).toHaveLength(500)
   expect(findings.filter(({ severity }) => severity === 'error').map(({ code }) => code)).toEqual([
     'missing-name',

@@ -1,5 +1,6 @@
-import { checkShape, isMapping } from './check-shape.ts'
+import { checkShape } from './check-shape.ts'
 import { type Finding, type FindingCode, finding, sortFindings } from './finding.ts'
+import { isMapping } from './is-mapping.ts'
 import { lintGraph } from './lint-graph.ts'
 import { lintNames } from './lint-names.ts'
 import { lintReferences } from './lint-references.ts'

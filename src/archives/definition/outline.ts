@@ -1,4 +1,4 @@
-import { isMapping } from './check-shape.ts'
+import { isMapping } from './is-mapping.ts'
 import { COMMIT, parseReference, type Reference } from './names.ts'
 import { MOST_ENTRIES } from './schema.ts'
 import type { Path, Tree } from './tree.ts'

@@ -101,15 +101,30 @@ const WORDS: readonly (readonly [pattern: RegExp, message: string, suggestion?: 
   ],
 ]
 
+const DEEPER = [
+  null,
+  'the line is indented deeper than the key before it, which has a value already',
+  'give keys that belong together the same indentation',
+] as const
+
+/** Where a key begins that the parser takes for more of the text above it; undefined when that text has the colon. */
+function findDeeperLine({ text }: Source, from: number): number | undefined {
+  const [, before = ''] = /^([^\n:#"'[{]*(?:#[^\n]*)?\n\s*)[^\s#-][^\n]*:/.exec(text.slice(from)) ?? []
+  return before === '' ? undefined : from + before.length
+}
+
 /** One finding per line, and none after what could not be placed at all: that is the parser's own confusion. */
 function toSyntaxFindings(source: Source, tokens: readonly CST.Token[], errors: readonly YAMLError[]): Finding[] {
   const byLine = new Map<number, Finding>()
   for (const { code, pos, message } of errors) {
     const [from, to] = pos
     const quote = message.startsWith('Missing closing') ? findOpenQuote(tokens, from) : undefined
-    const place = quote === undefined ? source.range(from, to) : source.range(quote, quote + 1)
+    const deeper = /^Nested mappings|^Implicit keys need/.test(message) ? findDeeperLine(source, from) : undefined
+    const mark = quote ?? deeper
+    const place = mark === undefined ? source.range(from, to) : source.range(mark, mark + 1)
     if (byLine.has(place.line)) continue
-    const [, words = lower(message), suggestion] = WORDS.find(([pattern]) => pattern.test(message)) ?? []
+    const known = WORDS.find(([pattern]) => pattern.test(message))
+    const [, words = lower(message), suggestion] = deeper === undefined ? (known ?? []) : DEEPER
     const ours = code === 'TAG_RESOLVE_FAILED' ? 'unknown-tag' : 'yaml-syntax'
     byLine.set(place.line, findTab(source, place.line) ?? finding(ours, place, words, { suggestion }))
     if (code === 'UNEXPECTED_TOKEN' && byLine.get(place.line)?.code !== 'tab-indent') break

@@ -1,4 +1,4 @@
-import { type Finding, findingCodes } from './finding.ts'
+import { type Finding, findingCodes, printable } from './finding.ts'
 import { decode, type FileBytes } from './source.ts'
 
 export const FINDING_FORMATS = ['text', 'json', 'sarif', 'github'] as const
@@ -30,10 +30,10 @@ function toText(findings: readonly Finding[], files: readonly FileBytes[]): stri
   const frames = findings.map((one) => {
     const { file, line, column, severity, code, message, suggestion, related } = one
     return [
-      `${file}:${line}:${column} ${severity} ${code}: ${message}`,
+      `${printable(file)}:${line}:${column} ${severity} ${code}: ${message}`,
       ...toFrame(one, (number) => sources.get(file)?.line(number)),
       ...(suggestion ? [`  ${suggestion}`] : []),
-      ...related.map((place) => `  ${place.file}:${place.line}:${place.column} ${place.message}`),
+      ...related.map((place) => `  ${printable(place.file)}:${place.line}:${place.column} ${place.message}`),
       '',
     ].join('\n')
   })
@@ -49,7 +49,7 @@ function toFrame(finding: Finding, lineAt: (number: number) => string | undefine
   const numbers = [line - 1, line, line + 1].filter((number) => number >= 1 && lineAt(number) !== undefined)
   const width = String(line + 1).length
   return numbers.flatMap((number) => {
-    const text = lineAt(number) ?? ''
+    const text = printable(lineAt(number) ?? '')
     const shown =
       `${number === line ? '>' : ' '} ${String(number).padStart(width)} | ${text.slice(0, WIDEST)}`.trimEnd()
     if (number !== line || column > WIDEST) return [shown]

@@ -1,12 +1,13 @@
 // The small grammars that stand in a workflow file: durations, dates, images, commands, names, keys.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { nameOfTask } from '../../engine/index.ts'
 import { splitCommand } from './command-words.ts'
 import { findCronProblem, isTimezone, nextRuns } from './cron.ts'
 import { parseDuration, suggestDuration } from './duration.ts'
 import { findImageProblem } from './image.ts'
 import { findJsonProblem } from './json-syntax.ts'
-import { formatKey, parseKey } from './key.ts'
+import { formatKey, parseKey, toEngineKey } from './key.ts'
 import { nearest } from './nearest.ts'
 
 test('a duration is read in seconds', () => {
@@ -198,7 +199,9 @@ test('a key is read as it was written', () => {
       fc.constantFrom('index', 'build.PDF-2'),
       fc.option(fc.constantFrom('7', '2026-11-16T03:00Z'), { nil: undefined }),
       (archive, rev, name, run) => {
-        expect(parseKey(formatKey({ archive, rev, name, run }))).toEqual({ archive, rev, name, run })
+        const key = formatKey({ archive, rev, name, run })
+        expect(parseKey(key)).toEqual({ archive, rev, name, run })
+        expect(nameOfTask(toEngineKey(key))).toBe(key)
       },
     ),
   )

@@ -50,15 +50,18 @@ export class Tree {
     return this.#placeOfNode(first?.key ?? node)
   }
 
-  /** A part of a text, when the text stands in the file as it is; else the whole text. */
+  /** A part of a text; the whole of it where escapes hide which part that is. */
   placeInside(path: Path, at: number, length: number): Place {
     const { node } = this.#find(path)
     if (!isScalar(node) || typeof node.value !== 'string' || !node.range) return this.placeOf(path)
     const [from, to] = node.range
     const written = this.source.text.slice(from, to)
-    const quote = node.type === 'PLAIN' ? 0 : 1
-    const isAsWritten = written.slice(quote, written.length - quote) === node.value
-    return isAsWritten ? this.source.range(from + quote + at, from + quote + at + length) : this.placeOf(path)
+    const begin = beginOfText(node, written)
+    const text = { written: written.slice(begin), value: node.value, escaper: escaperOf(node) }
+    const first = findCharacter(text, at)
+    const last = length < 1 ? first : findCharacter(text, at + length - 1)
+    if (first === undefined || last === undefined) return this.placeOf(path)
+    return this.source.range(from + begin + first, from + begin + last + Math.min(1, length))
   }
 
   /** A scalar as it is written, so that `1.10` stays what it is when text is wanted. */
@@ -170,6 +173,38 @@ export class Tree {
   #report(code: FindingCode, at: Node, message: string, detail: FindingDetail = {}): void {
     this.findings.push(finding(code, this.#placeOfNode(at), message, detail))
   }
+}
+
+/** How much stands before the text itself: a quote, or the line that begins a block. */
+function beginOfText({ type }: Scalar, written: string): number {
+  if (type === 'PLAIN') return 0
+  return type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED' ? written.indexOf('\n') + 1 : 1
+}
+
+/** What stands before a sign that would otherwise end the text. */
+function escaperOf({ type }: Scalar): string | undefined {
+  if (type === 'QUOTE_DOUBLE') return '\\'
+  return type === 'QUOTE_SINGLE' ? "'" : undefined
+}
+
+type Written = { readonly written: string; readonly value: string; readonly escaper: string | undefined }
+
+/**
+ * Where a character of the text stands in what was written, whose lines may be folded and indented; undefined where
+ * another stands there, because of an escape such as \n before it.
+ */
+function findCharacter({ written, value, escaper }: Written, at: number): number | undefined {
+  const isSpace = (sign: string | undefined) => sign === ' ' || sign === '\n' || sign === '\r' || sign === '\t'
+  let place = 0
+  for (let i = 0; i <= at; i += 1) {
+    // Where the text ends, or has a space, the place is the one after the word before.
+    if (i >= value.length || isSpace(value[i])) continue
+    while (isSpace(written[place])) place += 1
+    if (written[place] === escaper && written[place + 1] === value[i]) place += 1
+    if (written[place] !== value[i]) return undefined
+    if (i < at) place += 1
+  }
+  return place
 }
 
 const sum = (parts: readonly Converted[]) => parts.reduce((total, { size }) => total + size, 1)

@@ -4,7 +4,6 @@ import type { CommandFile } from '../command.ts'
 import { UsageError } from '../exit.ts'
 
 const FILE = '_workflows/hello.yaml'
-const SCHEMA = 'http://127.0.0.1:7420/schemas/workflow.v1.json'
 
 /** Writes a workflow file to begin with. */
 export const workflowInit: CommandFile = {
@@ -14,14 +13,15 @@ export const workflowInit: CommandFile = {
   define(command) {
     command
       .argument('[folder]', 'the root of the archive (default: here)')
-      .option('--schema <address>', 'where editors find the JSON Schema', SCHEMA)
+      .option('--schema <address>', 'where editors find the JSON Schema (default: at the server)')
   },
-  async run(context, [folder = '.'], { schema }: { schema: string }) {
+  async run(context, [folder = '.'], { schema }: { schema?: string }) {
     const { starter } = await context.workflowTools()
+    const address = schema ?? `${(await context.server()).connection.url}/schemas/workflow.v1.json`
     const path = join(folder, FILE)
     const at = resolve(context.world.workingDirectory ?? process.cwd(), path)
     await mkdir(resolve(at, '..'), { recursive: true })
-    await writeFile(at, starter(schema), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    await writeFile(at, starter(address), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EEXIST') throw new UsageError(`${path} is there already`, 'change that one, or move it away')
       throw error
     })

@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import type { CommandFile } from '../command.ts'
 import { exitCodes } from '../exit.ts'
 import type { FindingFormat } from '../host.ts'
-import { PATHS, readWorkflowFiles } from '../workflow-files.ts'
+import { PATHS, readNeighbours, readWorkflowFiles } from '../workflow-files.ts'
 
 type Options = { readonly format: FindingFormat; readonly strict?: boolean }
 
@@ -21,7 +21,8 @@ export const workflowLint: CommandFile = {
   async run(context, paths, { format, strict }: Options) {
     const { output } = context
     const tools = await context.workflowTools()
-    const { findings, print } = tools.lint(await readWorkflowFiles(context, paths))
+    const files = await readWorkflowFiles(context, paths)
+    const { findings, print } = tools.lint(files, await readNeighbours(context, files))
     if (output.format === 'text') await output.write(Buffer.from(print(format)))
     else {
       await output.list(

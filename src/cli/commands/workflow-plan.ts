@@ -8,14 +8,14 @@ type Options = {
   readonly archive: string
   readonly rev: string
   readonly assumePrev: AskedPlan['previous']
-  readonly author: string
-  readonly message: string
-  readonly branch: string
-  readonly changed: readonly string[]
+  readonly author?: string
+  readonly message?: string
+  readonly branch?: string
+  readonly changed?: readonly string[]
   readonly schedule?: string
   readonly workflow?: string
   readonly task?: string
-  readonly input: readonly string[]
+  readonly input?: readonly string[]
 }
 
 /** Shows what a commit, or another run at a revision, would do: its tasks, what they wait for and what they cancel. */
@@ -27,7 +27,7 @@ export const workflowPlan: CommandFile = {
   ],
   prints: 'one',
   define(command) {
-    const collect = (value: string, all: readonly string[]) => [...all, value]
+    const collect = (value: string, all: readonly string[] = []) => [...all, value]
     command
       .argument('[path...]', PATHS)
       .option('--archive <name>', 'the archive', 'archive')
@@ -37,28 +37,38 @@ export const workflowPlan: CommandFile = {
           .choices(['running', 'over', 'none'])
           .default('running'),
       )
-      .option('--author <name>', 'who made the commit', '')
-      .option('--message <text>', 'what the commit says', '')
-      .option('--branch <name>', 'the branch', '')
-      .option('--changed <path>', 'a path that the commit changed; may be given several times', collect, [])
+      .option('--author <name>', 'who made the commit')
+      .option('--message <text>', 'what the commit says')
+      .option('--branch <name>', 'the branch')
+      .option('--changed <path>', 'a path that the commit changed; may be given several times', collect)
       .option('--schedule <workflow>', 'plan a run of this workflow by its schedule, not the commit')
       .option('--workflow <name>', 'plan a run of this workflow by hand')
       .option('--task <name>', 'plan a run of this task by hand')
-      .option('--input <pair>', 'NAME=VALUE for a run by hand; may be given several times', collect, [])
+      .option('--input <pair>', 'NAME=VALUE for a run by hand; may be given several times', collect)
   },
   async run(context, paths, options: Options) {
-    const { archive, rev, author, message, branch, changed, assumePrev } = options
+    const { archive, rev, author = '', message = '', branch = '', changed = [], assumePrev } = options
     const tools = await context.workflowTools()
     const files = await readWorkflowFiles(context, paths)
-    const asked = { archive, rev, author, message, branch, changedPaths: changed, previous: assumePrev, now: new Date() }
+    const asked = {
+      archive,
+      rev,
+      author,
+      message,
+      branch,
+      changedPaths: changed,
+      previous: assumePrev,
+      now: new Date(),
+    }
     const { text, json } = tools.plan(files, { ...asked, trigger: triggerOf(options) })
     context.output.one(json, () => [text.trimEnd()])
   },
 }
 
-function triggerOf({ schedule, workflow, task, input }: Options): AskedPlan['trigger'] {
+function triggerOf({ schedule, workflow, task, input = [] }: Options): AskedPlan['trigger'] {
   const given = [schedule, workflow, task].filter((name) => name !== undefined)
-  if (given.length > 1) throw new UsageError('only one of --schedule, --workflow and --task can be planned', 'choose one of them')
+  if (given.length > 1)
+    throw new UsageError('only one of --schedule, --workflow and --task can be planned', 'choose one of them')
   const inputs = Object.fromEntries(input.map(toPair))
   if (workflow !== undefined) return { type: 'manual', run: 'manual', workflow, inputs }
   if (task !== undefined) return { type: 'manual', run: 'manual', task, inputs }
