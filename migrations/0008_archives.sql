@@ -9,31 +9,38 @@ create table millrace.archive (
   created_by      text not null,
   first_number    bigint not null,             -- the first revision that is planned
   planned_number  bigint not null,             -- the last one that was; `first_number` - 1 before that
-  youngest_number bigint not null,             -- the youngest that anybody has told of or that was seen
-  announced_at    timestamptz,                 -- of the last notice
-  looked_at       timestamptz,                 -- when the repository was last asked
-  look_at         timestamptz,                 -- when it is to be asked next; null: after a notice only
-  planner_until   timestamptz,                 -- a planner is at it until then, and may say longer
-  failing_since   timestamptz,                 -- the first failure to read the repository after the last success
+  youngest_number bigint not null,             -- the youngest that was seen
   last_run        bigint not null default 0,   -- of runs by hand and by schedule
-  number_shift    bigint not null default 0,   -- what an accepted rewriting of git history adds to the repository's numbers
   version         int not null default 1,      -- raised by every change that a person makes
   is_set_back     boolean not null default false, -- somebody accepted that the youngest is older than the cursor
-  name            text not null unique,
+  name            text collate "C" not null unique,
   source          jsonb not null,
   identity        text,                        -- null: the repository has none yet
   planned_id      text not null,
   youngest_id     text,
   state           text not null default 'active',
-  planner         text,
-  problem         jsonb,
+  problem         jsonb,                       -- why it is broken
   definition      bytea,                       -- hash of the workflow files at the cursor; null: not read yet
   constraint archive_state check (state in ('active', 'held', 'broken', 'removed')),
   constraint archive_numbers check (first_number >= 1 and planned_number >= first_number - 1),
-  constraint archive_planner check ((planner is null) = (planner_until is null)),
-  constraint archive_broken_because check (state <> 'broken' or problem is not null)
+  constraint archive_broken_because check ((state = 'broken') = (problem is not null))
 ) with (fillfactor = 50);
-create index archive_look on millrace.archive (look_at) where state = 'active' and look_at is not null;
+
+-- When an archive is looked at next, and who is at it. A row of its own: a notice changes it while the planning of the
+-- same archive holds the other one, and neither waits.
+create table millrace.archive_look (
+  archive       bigint primary key references millrace.archive,
+  look_at       timestamptz,                   -- null: after a notice only
+  looked_at     timestamptz,
+  announced_at  timestamptz,                   -- of the last notice
+  failing_since timestamptz,                   -- the first failure to read the repository after the last success
+  planner_until timestamptz,                   -- the planner is at it until then, and may say longer
+  planner       text,
+  problem       jsonb,                         -- what keeps the repository from being read
+  constraint look_planner check ((planner is null) = (planner_until is null)),
+  constraint look_failing check ((failing_since is null) = (problem is null))
+) with (fillfactor = 50);
+create index archive_look_due on millrace.archive_look (look_at) where look_at is not null;
 
 -- Workflow files as they were at some revision, stored once.
 create table millrace.definition (

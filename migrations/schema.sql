@@ -12,6 +12,7 @@ millrace.state enum ('waiting', 'delayed', 'ready', 'running', 'held', 'succeede
 
 -- sequences
 
+millrace.archive_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.audit_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.dispatcher_id_seq integer from 1 by 1 in 1..2147483647 cache 1
 millrace.effect_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
@@ -29,6 +30,66 @@ millrace.webhook_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 
 -- tables
 
+millrace.archive with (fillfactor=50) (
+  id bigint not null identity always
+  created_at timestamp with time zone not null default clock_timestamp()
+  created_by text not null
+  first_number bigint not null
+  planned_number bigint not null
+  youngest_number bigint not null
+  last_run bigint not null default 0
+  version integer not null default 1
+  is_set_back boolean not null default false
+  name text not null collate "C"
+  source jsonb not null
+  identity text
+  planned_id text not null
+  youngest_id text
+  state text not null default 'active'::text
+  problem jsonb
+  definition bytea
+  constraint archive_pkey PRIMARY KEY (id)
+  constraint archive_name_key UNIQUE (name)
+  constraint archive_broken_because CHECK (((state = 'broken'::text) = (problem IS NOT NULL)))
+  constraint archive_numbers CHECK (((first_number >= 1) AND (planned_number >= (first_number - 1))))
+  constraint archive_state CHECK ((state = ANY (ARRAY['active'::text, 'held'::text, 'broken'::text, 'removed'::text])))
+  CREATE UNIQUE INDEX archive_name_key ON millrace.archive USING btree (name)
+  CREATE UNIQUE INDEX archive_pkey ON millrace.archive USING btree (id)
+)
+millrace.archive_look with (fillfactor=50) (
+  archive bigint not null
+  look_at timestamp with time zone
+  looked_at timestamp with time zone
+  announced_at timestamp with time zone
+  failing_since timestamp with time zone
+  planner_until timestamp with time zone
+  planner text
+  problem jsonb
+  constraint archive_look_pkey PRIMARY KEY (archive)
+  constraint archive_look_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  constraint look_failing CHECK (((failing_since IS NULL) = (problem IS NULL)))
+  constraint look_planner CHECK (((planner IS NULL) = (planner_until IS NULL)))
+  CREATE INDEX archive_look_due ON millrace.archive_look USING btree (look_at) WHERE (look_at IS NOT NULL)
+  CREATE UNIQUE INDEX archive_look_pkey ON millrace.archive_look USING btree (archive)
+)
+millrace.archive_task (
+  archive bigint not null
+  number bigint not null
+  task bigint not null
+  opened integer not null default 0
+  is_exclusive boolean not null default false
+  is_open boolean not null default true
+  name text not null
+  run text not null default ''::text
+  workflow text
+  constraint archive_task_pkey PRIMARY KEY (archive, number, name, run)
+  constraint archive_task_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  CREATE INDEX archive_task_exclusive ON millrace.archive_task USING btree (archive, number) WHERE (is_open AND is_exclusive)
+  CREATE INDEX archive_task_name ON millrace.archive_task USING btree (archive, name, number DESC)
+  CREATE INDEX archive_task_open ON millrace.archive_task USING btree (archive, name, number) WHERE is_open
+  CREATE UNIQUE INDEX archive_task_pkey ON millrace.archive_task USING btree (archive, number, name, run)
+  CREATE UNIQUE INDEX archive_task_task ON millrace.archive_task USING btree (task)
+)
 millrace.attempt (
   task bigint not null
   epoch integer not null
@@ -57,6 +118,12 @@ millrace.audit (
   CREATE INDEX audit_actor ON millrace.audit USING btree (actor, id)
   CREATE INDEX audit_at ON millrace.audit USING btree (at)
   CREATE UNIQUE INDEX audit_pkey ON millrace.audit USING btree (id)
+)
+millrace.definition (
+  hash bytea not null
+  files jsonb not null
+  constraint definition_pkey PRIMARY KEY (hash)
+  CREATE UNIQUE INDEX definition_pkey ON millrace.definition USING btree (hash)
 )
 millrace.dispatcher with (fillfactor=50) (
   id integer not null identity always
@@ -232,6 +299,19 @@ millrace.node_data (
   constraint node_data_node_fkey FOREIGN KEY (node) REFERENCES millrace.node(id) ON DELETE CASCADE
   CREATE UNIQUE INDEX node_data_pkey ON millrace.node_data USING btree (node, key)
 )
+millrace.notice (
+  archive bigint not null
+  received_at timestamp with time zone not null default clock_timestamp()
+  number bigint
+  rev text not null
+  txn text
+  actor text not null
+  content jsonb
+  constraint notice_pkey PRIMARY KEY (archive, rev)
+  constraint notice_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  CREATE INDEX notice_number ON millrace.notice USING btree (archive, number) WHERE (number IS NOT NULL)
+  CREATE UNIQUE INDEX notice_pkey ON millrace.notice USING btree (archive, rev)
+)
 millrace.outbox with (toast_tuple_target=8160) (
   id bigint not null identity always
   xid xid8 not null default pg_current_xact_id()
@@ -280,6 +360,26 @@ millrace.output (
   CREATE INDEX output_stderr ON millrace.output USING btree (task, attempt, stderr_start) WHERE (stderr_length > 0)
   CREATE INDEX output_stdout ON millrace.output USING btree (task, attempt, stdout_start) WHERE (stdout_length > 0)
   CREATE UNIQUE INDEX output_pkey ON millrace.output USING btree (task, attempt, start)
+)
+millrace.revision (
+  archive bigint not null
+  number bigint not null
+  planned_at timestamp with time zone not null default clock_timestamp()
+  date timestamp with time zone
+  depth integer not null default 0
+  changes_cut boolean not null default false
+  id text not null
+  author text
+  message text not null
+  definition bytea not null
+  cause jsonb
+  changes jsonb not null
+  problems jsonb not null default '[]'::jsonb
+  constraint revision_pkey PRIMARY KEY (archive, number)
+  constraint revision_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  constraint revision_definition_fkey FOREIGN KEY (definition) REFERENCES millrace.definition(hash)
+  CREATE INDEX revision_id ON millrace.revision USING btree (archive, id)
+  CREATE UNIQUE INDEX revision_pkey ON millrace.revision USING btree (archive, number)
 )
 millrace.schema_version (
   version integer not null
