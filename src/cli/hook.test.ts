@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { begin, commandLineOf } from '../../test/command-line.ts'
+import { anSvnRepository } from '../../test/hooks.ts'
+import { aServer } from '../../test/server.ts'
+
+test('an administrator installs a hook whose token may announce to its archive and nothing else', async () => {
+  await using server = await aServer()
+  const cli = commandLineOf(server)
+  const { path } = await anSvnRepository()
+  const installed = await cli(['hook', 'install', '--svn', path, '--archive', 'My Project', '--json'])
+  expect(installed.exitCode, installed.stderr).toBe(0)
+  expect(JSON.parse(installed.stdout)).toMatchObject({ archive: 'My Project', reached: true, wrapped: [] })
+  const token = (await readFile(join(path, 'millrace', 'My%20Project', 'token'), 'utf8')).trim()
+  const me = await server.ask('GET', '/v1/me', { token })
+  expect(me.json).toMatchObject({ role: null, limit: { to: 'archive', name: 'My Project' } })
+
+  const again = await cli(['hook', 'install', '--svn', path, '--archive', 'My Project'])
+  expect(again.stdout).toContain('announces to My Project')
+  expect((await server.ask('GET', '/v1/tokens')).json.items).toHaveLength(1)
+
+  const tried = await cli(['hook', 'test', '--svn', path])
+  expect(tried.exitCode).toBe(0)
+  expect(tried.stdout).toMatch(/asked who the token is; the server took it/)
+
+  const removed = await cli(['hook', 'uninstall', '--svn', path, '--json'])
+  expect(JSON.parse(removed.stdout)).toMatchObject({ archives: ['My Project'], unsent: 0, tokens_left: [] })
+  expect((await server.ask('GET', '/v1/me', { token })).status).toBe(401)
+})
+
+test('who may not make tokens is told how to come by one, and brings it on standard input', async () => {
+  await using server = await aServer()
+  const cli = commandLineOf(server)
+  const { path } = await anSvnRepository()
+  const viewer = (await cli(['token', 'create', 'looker', '--role', 'viewer'])).stdout.trim()
+  const asViewer = { MILLRACE_URL: server.url, MILLRACE_TOKEN: viewer }
+  const args = ['hook', 'install', '--svn', path, '--archive', 'Book']
+  const refused = await begin(args, { env: asViewer })
+  expect(refused.exitCode).toBe(4)
+  expect(refused.stderr).toContain('--limit archive:Book')
+
+  const own = (await cli(['token', 'create', 'hook', '--limit', 'archive:Book'])).stdout
+  const installed = await begin([...args, '--token-stdin', '--json'], { env: asViewer, stdin: own })
+  expect(JSON.parse(installed.stdout)).toMatchObject({ reached: true })
+  const nonsense = await begin([...args, '--token-stdin'], { env: asViewer, stdin: 'not a\ntoken "' })
+  expect(nonsense.exitCode).toBe(2)
+})
+
+test('a hook is installed while the server is away, and that is said', async () => {
+  const { path } = await anSvnRepository()
+  const env = { MILLRACE_URL: 'http://127.0.0.1:1', MILLRACE_TOKEN: 'mr_any' }
+  const args = ['hook', 'install', '--svn', path, '--archive', 'Book', '--token-stdin']
+  const installed = await begin(args, { env, stdin: 'mr_given' })
+  expect(installed.exitCode, installed.stderr).toBe(0)
+  expect(installed.stderr).toContain('no server answered')
+  const tried = await begin(['hook', 'test', '--svn', path], { env })
+  expect(tried.exitCode).toBe(1)
+})
+
+test('what would be installed is printed, without a token and without changing anything', async () => {
+  const { path } = await anSvnRepository()
+  const env = { MILLRACE_URL: 'https://millrace.example.org/below' }
+  const printed = await begin(['hook', 'print', '--svn', path, '--archive', "it's", '--json'], { env })
+  const files = JSON.parse(printed.stdout) as { path: string; content: string }[]
+  expect(files.map((file) => file.path.slice(path.length))).toEqual([
+    '/hooks/post-commit',
+    "/millrace/it's/settings",
+    "/millrace/it's/notify",
+  ])
+  expect(files[1]?.content).toContain("base='https://millrace.example.org/below'\n")
+  const absent = await begin(['hook', 'test', '--svn', path], { env })
+  expect(absent.exitCode).toBe(3)
+})
+
+test('a command without a repository, with two, or without an archive is refused', async () => {
+  const refusals = [['install'], ['install', '--svn', '/a', '--git', '/b'], ['install', '--svn', '/a'], ['test']]
+  for (const args of refusals) expect((await begin(['hook', ...args])).exitCode, args.join(' ')).toBe(2)
+  expect((await begin(['hook', 'install', '--svn', '/nonexistent', '--archive', 'a'])).exitCode).toBe(3)
+})
