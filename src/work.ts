@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { AccessControl } from './access/index.ts'
+import { type Archives, createArchives } from './archives/index.ts'
+import type { AnyWorker } from './engine/index.ts'
 import type { Foundation } from './foundation.ts'
 import { createNodeWorkers } from './nodes/index.ts'
 import { createOutbound } from './outbound/index.ts'
@@ -21,6 +23,7 @@ export type Performing = {
 
 type Work = Foundation & {
   readonly access: AccessControl
+  readonly archives: Archives
   /** The address under which commands on this host reach the server. */
   readonly url: string
 }
@@ -49,7 +52,9 @@ export async function startWork(at: Work): Promise<Performing> {
       access.issueTaskToken({ limit: { to: 'node', name: node }, attempt: String(epoch), ttlSeconds: TOKEN_SECONDS }),
   })
   const name = `${hostname()}:${process.pid}`
-  const dispatcher = millrace.dispatch(nodes.workers, {
+  // Every part gives its workers here; one that comes to it adds its own to the list.
+  const workers: readonly AnyWorker[] = [...nodes.workers]
+  const dispatcher = millrace.dispatch(workers, {
     name,
     concurrency: config.concurrency,
     stopSeconds: config.drain_seconds,
@@ -64,7 +69,18 @@ export async function startWork(at: Work): Promise<Performing> {
     await nodes.settled()
   })
   await dispatcher.started
-  return { name, kinds: nodes.workers.map(({ kind }) => kind) }
+  return { name, kinds: workers.map(({ kind }) => kind) }
+}
+
+/** Opens the archives: their repositories are mirrored below the data folder. */
+export function openArchives({ config, logger, database, millrace }: Foundation): Archives {
+  return createArchives({
+    pool: database.pool,
+    millrace,
+    cacheDir: resolve(config.data, 'repositories'),
+    pollSeconds: config.poll_seconds,
+    onError: (error) => logger.warn({ err: error }, 'the planning of archives met a fault and goes on'),
+  })
 }
 
 /** Has webhooks told of events: their deliveries are made and sent here. */

@@ -54,6 +54,7 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     grace_seconds: 10,
     rate_limit: 0,
     audit_days: 0,
+    poll_seconds: 30,
     log_level: 'silent',
     ...given,
   })

@@ -115,7 +115,9 @@ export const schedules = {
     summary: 'One schedule, when it comes next and what came of the last times',
     access: { role: 'viewer' },
     params,
-    query: z.strictObject({ count: z.coerce.number().int().min(0).max(100).default(5).describe('how many next times') }),
+    query: z.strictObject({
+      count: z.coerce.number().int().min(0).max(100).default(5).describe('how many next times'),
+    }),
     answers: {
       200: schedule.extend({
         next: z.array(time),

@@ -1,6 +1,7 @@
 import { about } from './about.ts'
 import { audit, session, tokens } from './access.ts'
 import { runs, schedules } from './archive-runs.ts'
+import { archives } from './archives.ts'
 import { events } from './events.ts'
 import { nodes, scheduler } from './nodes.ts'
 import { tasks } from './tasks.ts'
@@ -32,4 +33,18 @@ export { id, type Problem } from './shapes.ts'
 export { type SocketMessage, socketMessage } from './socket.ts'
 
 /** Every route of the server, by resource and verb. */
-export const routes = { about, session, tokens, audit, nodes, scheduler, tasks, events, webhooks, workers, runs, schedules }
+export const routes = {
+  about,
+  session,
+  tokens,
+  audit,
+  nodes,
+  scheduler,
+  tasks,
+  events,
+  webhooks,
+  workers,
+  archives,
+  runs,
+  schedules,
+}

@@ -1,7 +1,8 @@
 // What the server needs of runs that no commit starts, in one object.
 import type { Client } from '../db/index.ts'
 import { findPlanned } from './find-revision.ts'
-import type { PlanContext, PlannedRun } from './plan-revision.ts'
+import type { PlanContext } from './plan-revision.ts'
+import type { PlannedRun } from './plan-run.ts'
 import { type Again, type AskedRerun, rerunRevision } from './rerun-revision.ts'
 import { type AskedRun, run } from './run.ts'
 import { type Clock, databaseClock, Scheduler } from './scheduler.ts'

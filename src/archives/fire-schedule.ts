@@ -3,7 +3,8 @@
 import { type Client, isConnectionLost, isRetryable, isStoodStill, savepoint, transaction } from '../db/index.ts'
 import { scopeOf } from './archive.ts'
 import { ScheduleNotFound } from './errors.ts'
-import { type PlanContext, type PlannedRun, planRunWithin } from './plan-revision.ts'
+import type { PlanContext } from './plan-revision.ts'
+import { type PlannedRun, planRunWithin } from './plan-run.ts'
 import { latestDue, nextAfter, type Outcome } from './schedule.ts'
 import { isRunOpen, recordTick, takeDue, takeOne } from './schedules.sql.ts'
 

@@ -1,3 +1,7 @@
+export type { Archive, ArchiveProblem, ArchiveState, RepositorySource, Source } from './archive.ts'
+export { ArchiveRuns } from './archive-runs.ts'
+export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
+export type { Notice } from './arrive.ts'
 export type { Absent, AbsentReason, RevisionFacts, RunTrigger } from './definition/choose-tasks.ts'
 export { nextRuns } from './definition/cron.ts'
 export { DefinitionBroken, InvalidInput, UnknownTask, UnknownWorkflow } from './definition/errors.ts'
@@ -16,3 +20,28 @@ export type {
   Workflow,
   WorkflowSchedule,
 } from './definition/workflow.ts'
+export { type Loom, loomEdges, loomStates } from './loom.ts'
+export {
+  type ArchiveIndex,
+  type ArchiveTask,
+  archiveIndexKind,
+  archiveIndexSchema,
+  archiveTaskKind,
+  archiveTaskSchema,
+  type RevisionRef,
+  type Trigger,
+} from './payload.ts'
+export { MOST_DEPTH } from './plan-revision.ts'
+export type { ChosenTasks, PlannedRun } from './plan-run.ts'
+export type { Problem } from './problem.ts'
+export type {
+  Gap,
+  RevisionDetail,
+  RevisionEdge,
+  RevisionState,
+  RevisionSummary,
+  RevisionTask,
+} from './read-revisions.ts'
+export type { Registration } from './register.ts'
+export type { ReadSecrets, Repositories } from './repositories.ts'
+export type { Schedule } from './schedule.ts'

@@ -1,7 +1,8 @@
 import type { Client } from '../db/index.ts'
 import { NothingToRun } from './errors.ts'
 import { findPlanned } from './find-revision.ts'
-import { type PlanContext, type PlannedRun, planRunWithin } from './plan-revision.ts'
+import type { PlanContext } from './plan-revision.ts'
+import { type PlannedRun, planRunWithin } from './plan-run.ts'
 
 export type AskedRun = {
   readonly archive: string

@@ -51,7 +51,8 @@ export function latestDue(times: Times, first: Date, now: Date): Date {
     const from = Math.max(first.getTime() - 1, now.getTime() - back)
     let found = nextAfter(times, new Date(from))
     if (found !== null && found <= now) {
-      for (let next = nextAfter(times, found); next !== null && next <= now; next = nextAfter(times, found)) found = next
+      for (let next = nextAfter(times, found); next !== null && next <= now; next = nextAfter(times, found))
+        found = next
       return found < first ? first : found
     }
     if (from < first.getTime()) return first

@@ -64,8 +64,11 @@ export class Scheduler {
       this.#onError(error as Error)
     }
     if (this.#isStopped) return
-    this.#timer = setTimeout(() => {
-      this.#ticking = this.#tickOn()
-    }, Math.max(10, delayMs))
+    this.#timer = setTimeout(
+      () => {
+        this.#ticking = this.#tickOn()
+      },
+      Math.max(10, delayMs),
+    )
   }
 }

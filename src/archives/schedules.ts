@@ -4,13 +4,18 @@ import { nextRuns } from './definition/cron.ts'
 import { ScheduleNotFound } from './errors.ts'
 import { find } from './find.ts'
 import { runSchedule } from './fire-schedule.ts'
-import type { PlanContext, PlannedRun } from './plan-revision.ts'
+import type { PlanContext } from './plan-revision.ts'
+import type { PlannedRun } from './plan-run.ts'
 import { nextAfter, type Schedule, type Tick } from './schedule.ts'
 import type { Clock } from './scheduler.ts'
 import { listSchedules, listTicks, pauseSchedule, resumeSchedule, takeOne } from './schedules.sql.ts'
 
 export type SchedulePage = { readonly after: string; readonly limit: number }
-export type ScheduleStory = { readonly schedule: Schedule; readonly next: readonly Date[]; readonly ticks: readonly Tick[] }
+export type ScheduleStory = {
+  readonly schedule: Schedule
+  readonly next: readonly Date[]
+  readonly ticks: readonly Tick[]
+}
 
 const TICKS_SHOWN = 20
 

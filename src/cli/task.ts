@@ -2,6 +2,7 @@ import type { BodyAnswered, routes } from '../api/index.ts'
 import { exitCodes, UsageError } from './exit.ts'
 import type { Style } from './render/style.ts'
 import type { Column } from './render/table.ts'
+import { clean } from './render/text.ts'
 import { ago, duration } from './render/time.ts'
 
 type Tasks = (typeof routes)['tasks']
@@ -89,6 +90,12 @@ export function refOf(text: string, serverUrl: string): string {
     throw refuse('is not the page of a task', 'give the number or the key of the task')
   }
   return `${decodeURIComponent(archive)}@${decodeURIComponent(revision)}:${decodeURIComponent(name)}`
+}
+
+/** The state with why it is so: a sentence that begins with the state is not told behind it once more. */
+export function stateAndWhy(style: Style, { state, why }: { readonly state: TaskState; readonly why: string }): string {
+  const sentence = clean(why)
+  return `${paintState(style, state)}${sentence.startsWith(state) ? sentence.slice(state.length) : `  ${sentence}`}`
 }
 
 /** The exit code after waiting for tasks that are in these states. */

@@ -148,6 +148,14 @@ export const settings = [
       'What requests to the outside (webhooks, callbacks, downloads) may reach although it is inside: private, loopback, link-local and other addresses that are not public are refused otherwise.',
   },
   {
+    name: 'poll_seconds',
+    flag: '--poll-seconds <number>',
+    expected: 'a whole number from 1 to 86400',
+    parse: (text) => (text === '0' ? undefined : wholeNumber(86_400)(text)),
+    byDefault: '30',
+    sentence: 'How long an archive goes without a look at its repository when no hook announces anything.',
+  },
+  {
     name: 'log_level',
     flag: '--log-level <level>',
     expected: `one of ${logLevels.join(', ')}`,
@@ -191,6 +199,7 @@ export type Config = {
   readonly trust_proxy?: string
   readonly audit_days: number
   readonly outbound_allow?: string
+  readonly poll_seconds: number
   readonly log_level: (typeof logLevels)[number]
   readonly url?: string
   readonly token?: string

@@ -14,7 +14,7 @@ describe('waiting', () => {
   test('names what it waits for, and in which state that is', async () => {
     const worker = aWorker()
     const plain = await engine.add(worker)
-    const keyed = await engine.add(worker, { key: 'My-Project@2:indexing', heldBy: 'ada' })
+    const keyed = await engine.add(worker, { scope: 'archive:My-Project', key: '2:indexing', heldBy: 'ada' })
     const { id: milestone } = await engine.millrace.addMilestone({ requires: [plain] })
     const id = await engine.add(worker, {
       requires: [plain, { task: keyed, when: 'finished' }, { task: milestone, when: 'failed' }],

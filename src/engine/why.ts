@@ -1,6 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { read, type Task } from './read.ts'
 import { readReadiness, readUnmet } from './reads.sql.ts'
+import { nameOfTask } from './resolve.ts'
 import type { TaskId } from './task.ts'
 
 export type Why = {
@@ -101,7 +102,8 @@ async function whySkipped(db: Db, task: Task): Promise<Why> {
 type Named = { readonly id: string; readonly scope: string; readonly key: string | null; readonly kind: string | null }
 
 function nameOf(of: Named): string {
-  if (of.key !== null) return `${of.key} (task ${of.id})`
+  const name = nameOfTask(of)
+  if (name !== null) return `${name} (task ${of.id})`
   return of.kind === null ? `milestone ${of.id}` : `task ${of.id} (${of.kind})`
 }
 

@@ -1,3 +1,4 @@
+export { addArchives } from './archives.ts'
 export type { EventSource } from './event-selection.ts'
 export { addEvents } from './events.ts'
 export { addNodes } from './nodes.ts'

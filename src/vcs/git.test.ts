@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { git, gitFiles } from '../../test/repositories/git.ts'
 import { type Ground, type Plain, say } from '../../test/repositories/ground.ts'
 import { marked, opened, paths, put, text, write } from '../../test/repositories/kit.ts'
+import { spyOn } from '../../test/repositories/spy.ts'
 import { writeHook } from '../../test/repositories/svn.ts'
 import { scratch } from '../../test/scratch.ts'
 import { collect } from './index.ts'
@@ -36,6 +37,25 @@ const mirrorIn = async (cacheDir: string) => {
   const [name = ''] = await readdir(cacheDir)
   return join(cacheDir, name, 'mirror.git')
 }
+
+test('a range of the log is one call, however many revisions it has', async () => {
+  const plain = await filled('a', 'b', 'c', 'd')
+  const spy = await spyOn(['git'])
+  const repository = await opened(plain, { environment: spy.environment, cacheDir: spy.cacheDir })
+  expect(await collect(repository.log({ after: await repository.revision(1) }))).toHaveLength(3)
+  expect((await spy.arguments()).match(/ log -z /g)).toHaveLength(1)
+})
+
+test('the marker is a trailer of the message', async () => {
+  const plain = await filled('a')
+  const repository = await opened(plain)
+  await repository.commitChanges({ ...marked('CS-1'), changes: [put('b')] })
+  await using workspace = await repository.workspace({ revision: await repository.youngest() })
+  await write(join(workspace.path, 'c'))
+  await repository.commit(workspace, marked('CS-2'))
+  const trailers = '--format=%s|%(trailers:key=Millrace-Cause,valueonly,separator=%x2C)'
+  expect(await git(plain.path, 'log', trailers, 'main')).toBe('made by CS-2|CS-2\nmade by CS-1|CS-1\na|\n')
+})
 
 test('a merge is one revision, with what it brought to the branch', async () => {
   const plain = await filled('a')

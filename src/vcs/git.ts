@@ -167,9 +167,10 @@ export class GitRepository implements Repository {
       if (last.split(' ')[1] === known.id) return known.number + count
     }
     const count = Number((await runGit(this.#session, ['rev-list', '--count', '--first-parent', tip])).toString('utf8'))
-    const first = await this.#backFrom(tip, count - 1)
     const { identity } = this.#session
-    if (identity !== undefined && identity !== first) throw new HistoryRewritten(identity, first, nameOf(this.#session))
+    if (identity === undefined) return count
+    const first = await this.#backFrom(tip, count - 1)
+    if (identity !== first) throw new HistoryRewritten(identity, first, nameOf(this.#session))
     return count
   }
 

@@ -63,22 +63,28 @@ async function play(plain: Plain, repository: Repository, list: readonly Commit[
       await perform(workspace.path, before, steps)
       await repository.commit(workspace, described)
     }
-    if (way === 'as changes') await repository.commitChanges({ ...described, changes: changesBetween(before, after) })
+    if (way === 'as changes') {
+      const changes = await changesBetween(repository, before, after)
+      await repository.commitChanges({ ...described, changes })
+    }
     trees.push(after)
   }
   return trees
 }
 
-function changesBetween(old: Tree, young: Tree): FileChange[] {
+async function changesBetween(repository: Repository, old: Tree, young: Tree): Promise<FileChange[]> {
   const gone = [...old.keys()].filter((path) => !young.has(path))
   const changed = [...young].filter(([path, content]) => old.get(path) !== content)
+  const entries = await collect(repository.list('', await repository.youngest(), { recursive: true }))
+  // Subversion also has folders that are empty, of which the model knows nothing.
+  const folders = new Set(entries.filter(({ kind }) => kind === 'folder').map(({ path }) => path))
   return [
     ...changed.map(([path, content]) => put(path, content)),
     // A file that becomes a folder must go; a folder that becomes a file must go as a whole.
     ...gone.filter((path) => !changed.some(([other]) => isBelow(path, other))).map(remove),
     ...changed
       .map(([path]) => path)
-      .filter((path) => gone.some((other) => isBelow(other, path)))
+      .filter((path) => folders.has(path))
       .map(remove),
   ]
 }

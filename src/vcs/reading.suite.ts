@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { folder, type Ground, type Plain } from '../../test/repositories/ground.ts'
 import { marked, opened, paths, put, text, write } from '../../test/repositories/kit.ts'
-import { collect, openRepository, type Repository } from './index.ts'
+import { collect, openRepository, type Repository, type Revision } from './index.ts'
 
 const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, i) => i)
 
@@ -38,12 +38,18 @@ export function readingTests(ground: () => Ground): void {
   describe('a history', () => {
     let repository: Repository
     let place: Awaited<ReturnType<typeof folder>>
-    const at = async (number: number) => repository.revision(number)
+    let revisions: readonly Revision[]
+    const at = (number: number) => {
+      const revision = revisions[number]
+      if (!revision) throw new Error(`there is no revision ${number}`)
+      return revision
+    }
     beforeAll(async () => {
       place = await folder()
       const plain = await ground().create()
       await makeHistory(plain)
       repository = openRepository({ ...plain.options, cacheDir: place.path })
+      revisions = [await repository.revision(0), ...(await collect(repository.log()))]
     })
     afterAll(() => place[Symbol.asyncDispose]())
 
@@ -65,37 +71,37 @@ export function readingTests(ground: () => Ground): void {
         [['D', 'a', 'file']],
       ])
       expect(await repository.youngest()).toEqual({ number: 6, id: log[5]?.id })
-      expect(await at(2)).toEqual({ number: 2, id: log[1]?.id })
-      await expect(at(7)).rejects.toMatchObject({ code: 'revision_not_found' })
+      expect(await repository.revision(2)).toEqual({ number: 2, id: log[1]?.id })
+      await expect(repository.revision(7)).rejects.toMatchObject({ code: 'revision_not_found' })
     })
 
     test('is read on from where one was, as far as one wants', async () => {
       const numbers = async (range: Parameters<Repository['log']>[0]) =>
         (await collect(repository.log(range))).map(({ number }) => number)
-      const [second, third] = [await at(2), await at(3)]
+      const [second, third] = [at(2), at(3)]
       expect(await numbers({ after: second })).toEqual([3, 4, 5, 6])
-      expect(await numbers({ after: second, to: await at(4) })).toEqual([3, 4])
+      expect(await numbers({ after: second, to: at(4) })).toEqual([3, 4])
       expect(await numbers({ limit: 2 })).toEqual([1, 2])
       expect(await numbers({ after: second, limit: 1 })).toEqual([3])
-      expect(await numbers({ after: await at(6) })).toEqual([])
+      expect(await numbers({ after: at(6) })).toEqual([])
       expect(await numbers({ after: third, to: second })).toEqual([])
       const [bare] = await collect(repository.log({ limit: 1, withChanges: false }))
       expect(bare).toMatchObject({ number: 1, changes: [] })
     })
 
     test('says that changes were left out when a revision has more than are wanted', async () => {
-      const [entry] = await collect(repository.log({ after: await at(3), limit: 1, maxChanges: 3 }))
+      const [entry] = await collect(repository.log({ after: at(3), limit: 1, maxChanges: 3 }))
       expect(entry?.changes).toHaveLength(3)
       expect(entry?.isCut).toBe(true)
     })
 
     test('lists a folder with kinds and sizes, with all below it on request', async () => {
-      const revision = await at(4)
+      const revision = at(4)
       expect(await paths(repository.list('deep', revision))).toEqual(['deep/er'])
       const all = await collect(repository.list('deep', revision, { recursive: true }))
       expect(all.find(({ kind }) => kind === 'file')).toMatchObject({ path: 'deep/er/file', size: 5 })
       expect(all.map(({ path, kind }) => `${path} ${kind}`).sort()).toEqual(['deep/er folder', 'deep/er/file file'])
-      expect(await paths(repository.list('', await at(3)))).toEqual(['b'])
+      expect(await paths(repository.list('', at(3)))).toEqual(['b'])
       expect(await repository.stat('deep/er', revision)).toMatchObject({ path: 'deep/er', kind: 'folder' })
       expect(await repository.stat('bytes', revision)).toMatchObject({ path: 'bytes', kind: 'file', size: 256 })
       expect(await repository.stat('', revision)).toMatchObject({ path: '', kind: 'folder' })
@@ -103,7 +109,7 @@ export function readingTests(ground: () => Ground): void {
     })
 
     test('holds nothing in a folder that is missing or is a file', async () => {
-      const revision = await at(4)
+      const revision = at(4)
       expect(await collect(repository.list('nowhere', revision))).toEqual([])
       expect(await collect(repository.list('nowhere/below', revision, { recursive: true }))).toEqual([])
       expect(await collect(repository.list('_workflows', revision))).toEqual([])
@@ -111,11 +117,11 @@ export function readingTests(ground: () => Ground): void {
     })
 
     test('gives a file byte by byte, as it was at the revision', async () => {
-      const revision = await at(4)
+      const revision = at(4)
       expect(new Uint8Array(await repository.read('bytes', revision))).toEqual(EVERY_BYTE)
-      expect(await text(repository, 'bytes', await at(5))).toBe('other')
+      expect(await text(repository, 'bytes', at(5))).toBe('other')
       const missing = { code: 'path_not_found', isRetryable: false }
-      await expect(repository.read('bytes', await at(6))).rejects.toMatchObject(missing)
+      await expect(repository.read('bytes', at(6))).rejects.toMatchObject(missing)
       for (const path of ['bytes/below', 'deep', '', '../bytes', 'deep/./er/file']) {
         await expect(repository.read(path, revision), path).rejects.toMatchObject(missing)
       }
@@ -126,12 +132,12 @@ export function readingTests(ground: () => Ground): void {
     })
 
     test('names each path once in the difference of two revisions', async () => {
-      const changes = (await collect(repository.diff(await at(4), await at(6)))).filter(({ kind }) => kind === 'file')
+      const changes = (await collect(repository.diff(at(4), at(6)))).filter(({ kind }) => kind === 'file')
       const lines = changes.map(({ path, action }) => `${action} ${path}`).sort()
       expect(lines).toEqual(['A more/file', 'D bytes', 'D gone', 'M changed'])
-      expect(await collect(repository.diff(await at(4), await at(4)))).toEqual([])
-      expect(await paths(repository.diff(await at(0), await at(1)))).toEqual(['a'])
-      expect(await paths(repository.diff(await at(3), await at(0)))).toEqual(['b'])
+      expect(await collect(repository.diff(at(4), at(4)))).toEqual([])
+      expect(await paths(repository.diff(at(0), at(1)))).toEqual(['a'])
+      expect(await paths(repository.diff(at(3), at(0)))).toEqual(['b'])
     })
   })
 
@@ -254,5 +260,21 @@ export function nameTests(ground: () => Ground): void {
     const deletes = names.map((name) => ({ type: 'delete', path: `@ made %/${name}` }) as const)
     const end = await repository.commitChanges({ ...marked('gone'), changes: deletes })
     expect(await collect(repository.list('@ made %', end))).toEqual([])
+  })
+
+  test('a repository may itself have such a name, and the folder that is opened too', async () => {
+    const plain = await ground().create('re po@1 100% %41 ü')
+    await plain.commit((folder) => write(join(folder, 'pa rt@2 %42/a'), 'one'), 'one')
+    const repository = await opened(plain, { path: 'pa rt@2 %42' })
+    const base = await repository.youngest()
+    expect(await text(repository, 'a', base)).toBe('one')
+    const made = await repository.commitChanges({ ...marked('m'), base, changes: [put('b', 'two')] })
+    for (const name of ['c', 'd']) {
+      await using workspace = await repository.workspace({ revision: await repository.youngest() })
+      await write(join(workspace.path, name))
+      expect(await repository.commit(workspace, marked(name))).toBeDefined()
+    }
+    const log = await collect(repository.log({ after: made }))
+    expect(log.map(({ changes }) => changes.map(({ path }) => path))).toEqual([['c'], ['d']])
   })
 }

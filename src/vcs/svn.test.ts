@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Ground, say } from '../../test/repositories/ground.ts'
 import { marked, opened, paths, put, text, write } from '../../test/repositories/kit.ts'
+import { spyOn } from '../../test/repositories/spy.ts'
 import { svnFiles, writeHook } from '../../test/repositories/svn.ts'
 import { scratch } from '../../test/scratch.ts'
 import { collect } from './index.ts'
@@ -23,6 +24,26 @@ async function filled(...names: string[]) {
   }, 'one')
   return plain
 }
+
+test('a range of the log is one call, however many revisions it has', async () => {
+  const plain = await filled('a')
+  for (const name of ['b', 'c', 'd']) await plain.commit((folder) => write(join(folder, name)), name)
+  const spy = await spyOn(['svn'])
+  const repository = await opened(plain, { environment: spy.environment, cacheDir: spy.cacheDir })
+  expect(await collect(repository.log({ after: { number: 1, id: '1' } }))).toHaveLength(3)
+  expect((await spy.arguments()).match(/^svn log /gm)).toHaveLength(1)
+})
+
+test('the marker is a property of the revision', async () => {
+  const plain = await filled('a')
+  const repository = await opened(plain)
+  const { id } = await repository.commitChanges({ ...marked('CS-1'), changes: [put('b')] })
+  await using workspace = await repository.workspace({ revision: await repository.youngest() })
+  await write(join(workspace.path, 'c'))
+  const last = await repository.commit(workspace, marked('CS-2'))
+  const cause = (at = '') => say('svn', ['propget', '--revprop', '-r', at, 'millrace:cause', plain.options.url])
+  expect([await cause(id), await cause(last?.id)]).toEqual(['CS-1\n', 'CS-2\n'])
+})
 
 test('the log tells where a folder was copied from, inside what was opened or outside', async () => {
   const plain = await filled('trunk/a')

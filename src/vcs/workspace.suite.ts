@@ -164,14 +164,14 @@ export function commitTests(ground: () => Ground): void {
     await plain.commit((folder) => write(join(folder, 'a')), 'one')
     const repository = await opened(plain)
     const messages = ['a', '', '-m\r\n# no comment \u0007', 'Subject\n\nSigned-off-by: x']
-    let n = 0
-    for (const message of messages) {
-      const base = await repository.youngest()
-      n += 1
-      const marker = `m=${n}: "ü"`
-      await repository.commitChanges({ message, marker, changes: [put('a', `${n}`)] })
-      const [entry] = await collect(repository.log({ after: base }))
-      expect(entry?.marks['cause']).toBe(marker)
+    const marker = (n: number) => `m=${n}: "ü"`
+    for (const [n, message] of messages.entries()) {
+      await repository.commitChanges({ message, marker: marker(n), changes: [put('a', `${n}`)] })
+    }
+    const log = await collect(repository.log())
+    for (const [n, message] of messages.entries()) {
+      const entry = log[n + 1]
+      expect(entry?.marks['cause']).toBe(marker(n))
       expect(entry?.message.startsWith(message.replace('\r', '').replace('\u0007', '').trimEnd())).toBe(true)
     }
     const bad = repository.commitChanges({ message: 'x', marker: 'two\nlines', changes: [put('a')] })

@@ -11,8 +11,7 @@ export type Element = {
 
 // Characters that XML does not allow. Subversion writes some of them as they are; one message with such a character must
 // not keep all revisions after it from being read.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+const NO_XML = /(?![\t\n\r\u007f-\u009f])[\p{Cc}\ufffe\uffff]/gu
 
 /**
  * Reads XML while it arrives and answers each element with one of the `names` as soon as it ends. Such an element is not

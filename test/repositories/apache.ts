@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { waitFor } from '../processes.ts'
+import { startDaemon } from './daemon.ts'
 import { hands as gitHands, initBare } from './git.ts'
 import { folder, type Ground, type Plain, say } from './ground.ts'
-import { canConnect, freePort, hands as svnHands } from './svn.ts'
+import { hands as svnHands } from './svn.ts'
 
 const USER = 'www-data' // Debian's own, for when the tests run as root
 const PASSWORD = 'the secret of alice'
@@ -16,51 +16,49 @@ const isRoot = process.getuid?.() === 0
 export async function startApache(type: 'svn' | 'git'): Promise<Ground> {
   const place = await folder()
   await chmod(place.path, 0o755)
-  const port = await freePort()
   for (const name of ['svn', 'git', 'logs']) await mkdir(join(place.path, name))
   const hashed = await say('openssl', ['passwd', '-apr1', PASSWORD])
   await writeFile(join(place.path, 'users'), `alice:${hashed}`)
-  await writeFile(join(place.path, 'httpd.conf'), configuration(place.path, port))
-  const server = spawn('/usr/sbin/apache2', ['-f', join(place.path, 'httpd.conf'), '-D', 'FOREGROUND'], {
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8' },
-    stdio: 'ignore',
+  const server = await startDaemon(async (port) => {
+    const file = join(place.path, 'httpd.conf')
+    await writeFile(file, configuration(place.path, port))
+    const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8' }
+    return spawn('/usr/sbin/apache2', ['-f', file, '-D', 'FOREGROUND'], { env, stdio: 'ignore' })
   })
-  const ended = new Promise((resolve) => server.once('close', resolve))
-  await waitFor(() => canConnect(port))
   const stop = async () => {
-    server.kill('SIGTERM')
-    await ended
+    await server[Symbol.asyncDispose]()
     await place[Symbol.asyncDispose]()
   }
   const create = type === 'svn' ? createSvn : createGit
-  return { create: () => create(place.path, port), [Symbol.asyncDispose]: stop }
+  return {
+    create: (name = randomUUID()) => create(place.path, name, `http://127.0.0.1:${server.port}`),
+    [Symbol.asyncDispose]: stop,
+  }
 }
 
 const credentials = { username: 'alice', password: PASSWORD }
 
-async function createSvn(place: string, port: number) {
-  const name = randomUUID()
+async function createSvn(place: string, name: string, server: string) {
   const path = join(place, 'svn', name)
   await say('svnadmin', ['create', path])
   await giveAway(path)
-  const url = `http://127.0.0.1:${port}/svn/${name}`
+  const url = `${server}/svn/${encodeURIComponent(name)}`
   return {
     options: { type: 'svn' as const, url, credentials },
     path,
-    commit: onDisk(svnHands(`file://${path}`, [], path), path),
+    commit: onDisk(svnHands(`file://${place}/svn/${encodeURIComponent(name)}`, [], path), path),
   }
 }
 
-async function createGit(place: string, port: number) {
-  const name = `${randomUUID()}.git`
+async function createGit(place: string, name: string, server: string) {
   const path = join(place, 'git', name)
   await initBare(path)
   await giveAway(path)
-  const url = `http://127.0.0.1:${port}/git/${name}`
+  const url = `${server}/git/${encodeURIComponent(name)}`
   return {
     options: { type: 'git' as const, url, branch: 'main', credentials },
     path,
-    commit: onDisk(gitHands(path, path), path),
+    commit: onDisk(gitHands(path), path),
   }
 }
 
@@ -89,6 +87,7 @@ DefaultRuntimeDir ${place}/logs
 ${isRoot ? `User ${USER}\nGroup ${USER}` : ''}
 ${loaded.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`).join('\n')}
 ScriptSock ${place}/logs/cgisock
+SVNUseUTF8 On
 <Location />
   AuthType Basic
   AuthName millrace

@@ -17,22 +17,18 @@ const person = (name: string) => ({
 /** Git in a folder, as a person types it. */
 export const git = (place: string, ...args: string[]) => say('git', ['-C', place, ...args], person('alice'))
 
-/** A person with a clone who commits all that is different in it and pushes. */
-export function hands(url: string, place: string): Plain['commit'] {
-  const copy = `${place}.copy`
+/** A person with a work tree beside the repository itself, who commits all that is different in it to `main`. */
+export function hands(path: string): Plain['commit'] {
+  const copy = `${path}.copy`
+  const place = { GIT_DIR: path, GIT_WORK_TREE: copy, GIT_INDEX_FILE: `${copy}.index` }
   return async (edit, message, author = 'alice') => {
-    const run = (...args: string[]) => say('git', ['-C', copy, ...args], person(author))
-    const isNew = await mkdir(copy).then(
-      () => true,
-      () => false,
-    )
-    if (isNew) await run('init', '--quiet', '--initial-branch=main')
-    // The first time there may be nothing to pull.
-    await run('pull', '--quiet', '--no-rebase', '--ff-only', url, 'main').catch(() => {})
+    const run = (...args: string[]) => say('git', args, { ...person(author), ...place })
+    await mkdir(copy, { recursive: true })
+    const isEmpty = (await run('for-each-ref', 'refs/heads/main')) === ''
+    if (!isEmpty) await run('reset', '--quiet', '--hard')
     await edit(copy)
     await run('add', '--all', '--force')
     await run('commit', '--quiet', '--cleanup=verbatim', '-m', message)
-    await run('push', '--quiet', url, 'main')
   }
 }
 
@@ -42,13 +38,13 @@ export const initBare = (path: string) => say('git', ['init', '--quiet', '--bare
 export async function gitFiles(): Promise<Ground> {
   const place = await folder()
   return {
-    async create() {
-      const path = join(place.path, `${randomUUID()}.git`)
+    async create(name = randomUUID()) {
+      const path = join(place.path, name)
       await initBare(path)
       return {
         options: { type: 'git', url: path, branch: 'main' },
         path,
-        commit: hands(path, path),
+        commit: hands(path),
       }
     },
     [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),

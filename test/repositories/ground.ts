@@ -9,8 +9,8 @@ const execute = promisify(execFile)
 
 /** A place where repositories of one kind are reached in one way. */
 export type Ground = AsyncDisposable & {
-  /** A new, empty repository. */
-  create(): Promise<Plain>
+  /** A new, empty repository, of that name where one is given. */
+  create(name?: string): Promise<Plain>
 }
 
 /** One repository, and a person who works in it with nothing but the usual program. */

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmod, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { waitFor } from '../processes.ts'
+import { startDaemon } from './daemon.ts'
 import { folder, type Ground, type Plain, say } from './ground.ts'
+
+export { freePort } from './daemon.ts'
 
 const quiet = ['--non-interactive', '--no-auth-cache', '--quiet']
 
@@ -14,16 +15,16 @@ export function hands(url: string, login: readonly string[], place: string): Pla
   const isFree = login.length === 0
   return async (edit, message, author) => {
     const as = isFree && author ? ['--username', author] : login
-    await say('svn', ['checkout', ...quiet, ...as, '--ignore-externals', url, copy])
+    await say('svn', ['checkout', ...quiet, ...as, '--ignore-externals', `${url}@`, copy])
     await edit(copy)
-    const status = await say('svn', ['status', '--quiet', copy])
+    const status = await say('svn', ['status', '--quiet', `${copy}@`])
     const marked = (mark: string) =>
       [...status.matchAll(/^([!~]) {7}(.*)$/gm)].filter(([, one]) => one === mark).map(([, , path]) => `${path}@`)
     const [missing, replaced] = [marked('!'), marked('~')]
     if (missing.length > 0) await say('svn', ['delete', '--quiet', '--force', ...missing])
     if (replaced.length > 0) await say('svn', ['delete', '--quiet', '--force', '--keep-local', ...replaced])
     await say('svn', ['add', '--quiet', '--force', '--no-ignore', `${copy}@`])
-    await say('svn', ['commit', ...quiet, ...as, '--force-log', '-m', message, copy])
+    await say('svn', ['commit', ...quiet, ...as, '--force-log', '-m', message, `${copy}@`])
   }
 }
 
@@ -31,10 +32,10 @@ export function hands(url: string, login: readonly string[], place: string): Pla
 export async function svnFiles(): Promise<Ground> {
   const place = await folder()
   return {
-    async create() {
-      const path = join(place.path, randomUUID())
+    async create(name = randomUUID()) {
+      const path = join(place.path, name)
       await say('svnadmin', ['create', path])
-      const url = `file://${path}`
+      const url = `file://${place.path}/${encodeURIComponent(name)}`
       const plain: Plain = {
         options: { type: 'svn', url },
         path,
@@ -49,20 +50,19 @@ export async function svnFiles(): Promise<Ground> {
 /** Repositories behind a real svnserve; everybody reads, alice writes. */
 export async function svnServe(): Promise<Ground> {
   const place = await folder()
-  const port = await freePort()
-  const where = ['--listen-host', '127.0.0.1', '--listen-port', String(port)]
-  const server = spawn('svnserve', ['--daemon', '--foreground', '--root', place.path, ...where], { stdio: 'ignore' })
-  const ended = new Promise((resolve) => server.once('close', resolve))
-  await waitFor(() => canConnect(port))
+  const server = await startDaemon(async (port) => {
+    const where = ['--root', place.path, '--listen-host', '127.0.0.1', '--listen-port', String(port)]
+    const env = { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8' }
+    return spawn('svnserve', ['--daemon', '--foreground', ...where], { env, stdio: 'ignore' })
+  })
   return {
-    async create() {
-      const name = randomUUID()
+    async create(name = randomUUID()) {
       const path = join(place.path, name)
       await say('svnadmin', ['create', path])
       const general = ['[general]', 'anon-access = read', 'auth-access = write', 'password-db = passwd', '']
       await writeFile(join(path, 'conf', 'svnserve.conf'), general.join('\n'))
       await writeFile(join(path, 'conf', 'passwd'), '[users]\nalice = the secret of alice\n')
-      const url = `svn://127.0.0.1:${port}/${name}`
+      const url = `svn://127.0.0.1:${server.port}/${encodeURIComponent(name)}`
       const login = ['--username', 'alice', '--password', 'the secret of alice']
       const credentials = { username: 'alice', password: 'the secret of alice' }
       return {
@@ -72,35 +72,10 @@ export async function svnServe(): Promise<Ground> {
       }
     },
     async [Symbol.asyncDispose]() {
-      server.kill('SIGKILL')
-      await ended
+      await server[Symbol.asyncDispose]()
       await place[Symbol.asyncDispose]()
     },
   }
-}
-
-/** A port that nobody uses at the moment. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
-}
-
-export function canConnect(port: number): Promise<true | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    const end = (answer: true | undefined) => {
-      socket.destroy()
-      resolve(answer)
-    }
-    socket.once('connect', () => end(true))
-    socket.once('error', () => end(undefined))
-  })
 }
 
 /** Puts a hook into a repository on the local disk. */

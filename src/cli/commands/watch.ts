@@ -7,7 +7,7 @@ import { openAgain } from '../open-again.ts'
 import type { Output } from '../output.ts'
 import { clean } from '../render/text.ts'
 import { type Twig, tree } from '../render/tree.ts'
-import { exitOfTasks, ID, isFinal, nameOf, paintState, ranFor, refOf, type Task } from '../task.ts'
+import { exitOfTasks, ID, isFinal, nameOf, paintState, ranFor, refOf, stateAndWhy, type Task } from '../task.ts'
 
 const MOST_SHOWN = 10
 
@@ -60,7 +60,7 @@ function printChanges(output: Output): (tasks: readonly Task[]) => void {
       if (before.get(id) === now) continue
       before.set(id, now)
       const at = new Date().toISOString()
-      output.item({ at, id, state, why }, () => `${at} ${id} ${paintState(output.style, state)}  ${clean(why)}`)
+      output.item({ at, id, state, why }, () => `${at} ${id} ${stateAndWhy(output.style, task)}`)
     }
   }
 }

@@ -1,6 +1,5 @@
 import type { CommandFile } from '../command.ts'
-import { clean } from '../render/text.ts'
-import { ID, paintState, refOf } from '../task.ts'
+import { ID, refOf, stateAndWhy } from '../task.ts'
 
 /** Says in one sentence why a task is in its state. */
 export const why: CommandFile = {
@@ -11,6 +10,6 @@ export const why: CommandFile = {
   async run({ output, server }, [id = '']) {
     const { client, routes, connection } = await server()
     const found = await client.call(routes.tasks.why, { params: { id: refOf(id, connection.url) } })
-    output.one(found, () => [`${paintState(output.style, found.state)}  ${clean(found.why)}`])
+    output.one(found, () => [stateAndWhy(output.style, found)])
   },
 }
