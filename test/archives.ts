@@ -70,7 +70,7 @@ export async function performing({ databaseUrl }: { databaseUrl: string }, concu
   const close = async () => {
     if (isClosed) return
     isClosed = true
-    for (const gate of gates.values()) gate.resolve()
+    for (const gate of gates.values()) gate.resolve(undefined)
     await dispatcher.stop()
     await millrace.close()
   }
@@ -79,7 +79,7 @@ export async function performing({ databaseUrl }: { databaseUrl: string }, concu
     log,
     failing,
     block: (...keys) => keys.forEach((key) => gates.set(key, deferred())),
-    free: (...keys) => keys.forEach((key) => gates.get(key)?.resolve()),
+    free: (...keys) => keys.forEach((key) => gates.get(key)?.resolve(undefined)),
     seen: async (line) => {
       await waitFor(() => (log.includes(line) ? true : undefined))
     },

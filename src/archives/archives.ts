@@ -1,6 +1,7 @@
 import type { Db, Pool } from '../db/index.ts'
 import type { Millrace } from '../engine/index.ts'
 import type { Archive } from './archive.ts'
+import { ArchiveRuns } from './archive-runs.ts'
 import { arrive, type Notice } from './arrive.ts'
 import { type CatchUp, catchUp } from './catch-up.ts'
 import type { ArchivesContext } from './context.ts'
@@ -31,6 +32,8 @@ type Page = { readonly before?: number | undefined; readonly limit: number }
 /** The verbs of archives, with what they need; the server gets them so. */
 export type Archives = {
   readonly repositories: Repositories
+  /** Runs that no commit starts. */
+  readonly runs: ArchiveRuns
   register(name: string, registration: Registration): Promise<Registered>
   find(name: string): Promise<Archive>
   list(page: { after: string; limit: number }): Promise<Archive[]>
@@ -56,6 +59,7 @@ export function createArchives(options: ArchivesOptions): Archives {
   const db: Db = pool
   return {
     repositories,
+    runs: new ArchiveRuns(context),
     register: (name, registration) => register(context, name, registration),
     find: (name) => find(db, name),
     list: (page) => list(db, page),
