@@ -86,7 +86,7 @@ create table millrace.archive_task (
   task         bigint not null,
   opened       int not null default 0,          -- raised whenever the task is asked for again
   is_exclusive boolean not null default false,
-  is_open      boolean not null default true,   -- false: was found to be over; see trigger
+  is_open      boolean not null default true,   -- false: was found to be over; see functions/reopen_archive_tasks.sql
   name         text not null,
   run          text not null default '',        -- empty: the commit's own
   workflow     text,                            -- null: COMMIT
@@ -97,18 +97,3 @@ create unique index archive_task_task on millrace.archive_task (task);
 -- Few: what is over is taken out by the next planning that comes across it.
 create index archive_task_open on millrace.archive_task (archive, name, number) where is_open;
 create index archive_task_exclusive on millrace.archive_task (archive, number) where is_open and is_exclusive;
-
--- A task that is asked for again leaves `done`: rare, and nothing else deletes there but retention.
-create function millrace.reopen_archive_tasks() returns trigger language plpgsql as $$
-begin
-  update millrace.archive_task
-  set is_open = true,
-      opened  = opened + 1
-  from gone
-  where archive_task.task = gone.id;
-  return null;
-end
-$$;
-create trigger reopen_archive_tasks after delete on millrace.done
-  referencing old table as gone
-  for each statement execute function millrace.reopen_archive_tasks();

@@ -161,6 +161,7 @@ millrace.done (
   constraint done_state CHECK ((state = ANY (ARRAY['succeeded'::millrace.state, 'failed'::millrace.state, 'canceled'::millrace.state, 'skipped'::millrace.state])))
   CREATE INDEX done_unsuccessful ON millrace.done USING btree (state, id) WHERE (state <> 'succeeded'::millrace.state)
   CREATE UNIQUE INDEX done_pkey ON millrace.done USING btree (id)
+  CREATE TRIGGER reopen_archive_tasks AFTER DELETE ON millrace.done REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION millrace.reopen_archive_tasks()
 )
 millrace.edge (
   prerequisite bigint not null statistics 0
@@ -655,6 +656,7 @@ millrace.reblock(p_ids bigint[]) returns void plpgsql 4e1498040d49
 millrace.refuse_cycle(p_dependent bigint, p_prerequisites bigint[]) returns void plpgsql 7ce61c35a1f2
 millrace.register(p_name text, p_lease_seconds double precision, p_lanes integer[], p_host text DEFAULT NULL::text) returns integer sql f0c51b725d3f
 millrace.release(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 2c2ea9bc07d2
+millrace.reopen_archive_tasks() returns trigger plpgsql 9fcf433e20e7
 millrace.request_cancel(p_ids bigint[], p_cause text, p_by bigint, p_actor text) returns void plpgsql 415a7aa3da97
 millrace.requeue(p_holder integer, p_ids bigint[], p_epochs integer[], p_outcome text, p_delays double precision[], p_errors jsonb[], p_max_deaths integer DEFAULT 5) returns TABLE(id bigint, state millrace.state) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 42fad516f7bd
 millrace.require(p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_holder integer DEFAULT NULL::integer, p_epoch integer DEFAULT NULL::integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan fc6e0c3b9b14

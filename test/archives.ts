@@ -42,7 +42,7 @@ export type Performed = AsyncDisposable & {
 export async function performing({ databaseUrl }: { databaseUrl: string }, concurrency = 20): Promise<Performed> {
   const millrace = await connect({ databaseUrl })
   const log: string[] = []
-  const gates = new Map<string, ReturnType<typeof deferred>>()
+  const gates = new Map<string, ReturnType<typeof deferred<void>>>()
   const failing = new Set<string>()
   const work: AnyWorker['work'] = async ({ task, signal }) => {
     const key = task.key ?? ''
@@ -70,7 +70,7 @@ export async function performing({ databaseUrl }: { databaseUrl: string }, concu
   const close = async () => {
     if (isClosed) return
     isClosed = true
-    for (const gate of gates.values()) gate.resolve(undefined)
+    for (const gate of gates.values()) gate.resolve()
     await dispatcher.stop()
     await millrace.close()
   }
@@ -78,8 +78,12 @@ export async function performing({ databaseUrl }: { databaseUrl: string }, concu
   return {
     log,
     failing,
-    block: (...keys) => keys.forEach((key) => gates.set(key, deferred())),
-    free: (...keys) => keys.forEach((key) => gates.get(key)?.resolve(undefined)),
+    block(...keys) {
+      for (const key of keys) gates.set(key, deferred<void>())
+    },
+    free(...keys) {
+      for (const key of keys) gates.get(key)?.resolve()
+    },
     seen: async (line) => {
       await waitFor(() => (log.includes(line) ? true : undefined))
     },

@@ -14,7 +14,7 @@ export const databaseClock =
   async () =>
     (await readClock(pool, {})).now
 
-const LOOK_MS = 5_000 // for definitions that have changed, and moments that another server did not get to
+const LOOK_MS = 1_000 // for definitions that have changed, and moments that another server did not get to
 
 export type SchedulerOptions = {
   readonly clock?: Clock

@@ -79,7 +79,9 @@ const byStatus: Readonly<Record<number, ExitName>> = {
   429: 'failure',
   431: 'usage',
   500: 'failure',
+  502: 'failure',
   503: 'unreachable',
+  504: 'unreachable',
 }
 
 /** Undefined: a status that the table does not know, so that a test finds it. */

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { archiveServer, planned } from '../../test/archives.ts'
 import { begin, commandLineOf } from '../../test/command-line.ts'
 import { anSvnRepository } from '../../test/hooks.ts'
 import { aServer } from '../../test/server.ts'
+import type { Finding } from './host.ts'
 
 test('an administrator installs a hook whose token may announce to its archive and nothing else', async () => {
   await using server = await aServer()
@@ -77,4 +79,25 @@ test('a command without a repository, with two, or without an archive is refused
   const refusals = [['install'], ['install', '--svn', '/a', '--git', '/b'], ['install', '--svn', '/a'], ['test']]
   for (const args of refusals) expect((await begin(['hook', ...args])).exitCode, args.join(' ')).toBe(2)
   expect((await begin(['hook', 'install', '--svn', '/nonexistent', '--archive', 'a'])).exitCode).toBe(3)
+})
+
+test('the announcement of a real commit starts its workflow, and doctor looks at the hook', async () => {
+  const server = await archiveServer()
+  const cli = commandLineOf(server)
+  const { path, url, commit } = await anSvnRepository()
+  const body = { source: { type: 'svn', url: `${url}/trunk` }, from: 1 }
+  await commit('trunk')
+  expect((await server.ask('PUT', '/v1/archives/Book', { body })).status).toBe(201)
+  await planned(server, 'Book', 1)
+  const asked = { env: { HOME: path, MILLRACE_DATABASE_URL: server.database.databaseUrl } }
+  const look = async () =>
+    (JSON.parse((await cli(['doctor', '--json'], asked)).stdout) as Finding[]).find(({ check }) => check === 'hook')
+  expect(await look()).toMatchObject({ state: 'warning', fix: expect.stringContaining('millrace hook install') })
+  await cli(['hook', 'install', '--svn', path, '--archive', 'Book'])
+  // Nobody looks at the repository for an hour unless the hook tells of it.
+  await commit('trunk/_workflows')
+  await planned(server, 'Book', 2)
+  expect(await look()).toMatchObject({ state: 'good', evidence: expect.stringContaining(`Book: ${path} announces by`) })
+  const tried = await cli(['hook', 'test', '--svn', path])
+  expect(tried.stdout, tried.stderr).toMatch(/announced r2; the server took it/)
 })

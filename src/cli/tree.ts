@@ -209,6 +209,21 @@ const workflows: readonly Leaf[] = [
   ),
 ]
 
+const archives: readonly Leaf[] = [
+  leaf('add', 'register an archive', async () => (await import('./commands/archive-add.ts')).archiveAdd),
+  leaf('ls', 'list archives', async () => (await import('./commands/archive-ls.ts')).archiveLs),
+  leaf('show', 'show an archive', async () => (await import('./commands/archive-show.ts')).archiveShow),
+  leaf('pause', 'stop planning its revisions', async () => (await import('./commands/archive-pause.ts')).archivePause),
+  leaf('resume', 'plan its revisions again', async () => (await import('./commands/archive-resume.ts')).archiveResume),
+  leaf('gaps', 'list revisions that are missing', async () => (await import('./commands/archive-gaps.ts')).archiveGaps),
+  leaf(
+    'catch-up',
+    'look at its repository now',
+    async () => (await import('./commands/archive-catch-up.ts')).archiveCatchUp,
+  ),
+  leaf('rm', 'watch it no more', async () => (await import('./commands/archive-rm.ts')).archiveRm),
+]
+
 const tokens: readonly Leaf[] = [
   leaf('create', 'make a token', async () => (await import('./commands/token-create.ts')).tokenCreate),
   leaf('ls', 'list tokens', async () => (await import('./commands/token-ls.ts')).tokenLs),
@@ -240,6 +255,14 @@ export const tree: readonly Group[] = [
   { title: 'Start', commands: start },
   { title: 'Look', commands: look },
   { title: 'Act', commands: act },
+  {
+    title: 'Archives',
+    commands: [
+      { name: 'archive', about: 'repositories whose commits start workflows', commands: archives },
+      leaf('commit', 'announce a revision of an archive', async () => (await import('./commands/commit.ts')).commit),
+      leaf('loom', 'draw revisions by their tasks', async () => (await import('./commands/loom.ts')).loom),
+    ],
+  },
   {
     title: 'Archives',
     commands: [{ name: 'workflow', about: 'the workflow files of an archive, without a server', commands: workflows }],
