@@ -5,7 +5,7 @@ import type { TestServer } from './server.ts'
 export type PushArchive = {
   readonly name: string
   /** Announces the next revision with these workflow files, and waits until it is planned. */
-  commit(files: Readonly<Record<string, string>>, message?: string): Promise<number>
+  readonly commit: (files: Readonly<Record<string, string>>, message?: string) => Promise<number>
 }
 
 let names = 0
