@@ -15,17 +15,17 @@ const keysOf = async (pool: { query(text: string): Promise<{ rows: { key: string
 
 test('a workflow runs when its time has come, at the newest revision, once', async () => {
   await using world = await atTime('2025-01-01T00:00:00Z')
-  const { scheduler, at, commit, pool } = world
-  await commit({ 'night.yaml': nightly() })
+  const { scheduler, pool } = world
+  await world.commit({ 'night.yaml': nightly() })
   await scheduler.tick()
   expect(await world.all()).toMatchObject([
     { archive: 'Book', workflow: 'night', overlap: 'skip', nextAt: new Date('2025-01-01T02:00:00Z'), last: null },
   ])
-  at('2025-01-01T01:59:59Z')
+  world.at('2025-01-01T01:59:59Z')
   expect(await scheduler.tick()).toBe(1000)
   expect(await keysOf(pool)).toEqual([])
-  await commit({ 'night.yaml': nightly(), 'day.yaml': DAY })
-  at('2025-01-01T02:00:00Z')
+  await world.commit({ 'night.yaml': nightly(), 'day.yaml': DAY })
+  world.at('2025-01-01T02:00:00Z')
   await scheduler.tick()
   await scheduler.tick()
   expect(await keysOf(pool)).toEqual(['2:night#1'])
