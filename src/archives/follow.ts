@@ -2,6 +2,7 @@
 // notice makes an archive due at once, and without any notice it becomes due by itself. Archives do not wait for each
 // other but for a free place.
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { Pool } from '../db/index.ts'
 import type { Millrace } from '../engine/index.ts'
 import { HistoryRewritten } from '../vcs/index.ts'
@@ -44,6 +45,8 @@ export class Follower {
 
   constructor(options: FollowOptions) {
     this.#options = { concurrency: 8, leaseSeconds: 15, ...options }
+    // Every program that runs for an archive listens to it.
+    setMaxListeners(0, this.#stopped.signal)
   }
 
   start(): void {

@@ -16,7 +16,9 @@ import {
 import { gitFiles } from '../../test/repositories/git.ts'
 import type { Ground } from '../../test/repositories/ground.ts'
 import { svnFiles } from '../../test/repositories/svn.ts'
+import { scratch } from '../../test/scratch.ts'
 import type { TestServer } from '../../test/server.ts'
+import { openRepository } from '../vcs/index.ts'
 
 const workflow = (text: string) => ({ '_workflows/a.yaml': text })
 
@@ -188,8 +190,7 @@ test('commits that tasks make are counted, and after five no more tasks follow',
     from: 1,
     first: [workflow('- { name: a, command: make }')],
   })
-  const { openRepository } = await import('../vcs/index.ts')
-  await using cache = await (await import('../../test/scratch.ts')).scratch()
+  await using cache = await scratch()
   const repository = openRepository({ ...plain.options, cacheDir: cache.path })
   for (const rev of [1, 2, 3, 4, 5, 6]) {
     const content = Buffer.from(String(rev))
