@@ -2,8 +2,10 @@ import { about } from './about.ts'
 import { audit, session, tokens } from './access.ts'
 import { runs, schedules } from './archive-runs.ts'
 import { archives } from './archives.ts'
+import { artifacts } from './artifacts.ts'
 import { events } from './events.ts'
 import { nodes, scheduler } from './nodes.ts'
+import { secrets } from './secrets.ts'
 import { tasks } from './tasks.ts'
 import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
@@ -41,6 +43,8 @@ export const routes = {
   nodes,
   scheduler,
   tasks,
+  artifacts,
+  secrets,
   events,
   webhooks,
   workers,

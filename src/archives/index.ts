@@ -31,6 +31,7 @@ export {
   type RevisionRef,
   type Trigger,
 } from './payload.ts'
+export { type ArchiveTaskWorker, createArchiveTaskWorker, type TaskResult, type TaskWorkshop } from './perform-task.ts'
 export { MOST_DEPTH } from './plan-revision.ts'
 export type { ChosenTasks, PlannedRun } from './plan-run.ts'
 export type { Problem } from './problem.ts'

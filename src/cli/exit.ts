@@ -73,6 +73,7 @@ const byStatus: Readonly<Record<number, ExitName>> = {
   412: 'conflict',
   413: 'usage',
   415: 'usage',
+  416: 'usage',
   422: 'conflict',
   426: 'usage',
   428: 'conflict',

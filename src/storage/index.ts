@@ -1,3 +1,16 @@
+export {
+  type Artifact,
+  dropFiles,
+  dropLooseFiles,
+  findArtifact,
+  keepArtifacts,
+  type ListArtifacts,
+  listArtifacts,
+  readArtifact,
+  type StoredFile,
+  storeFile,
+} from './artifacts.ts'
+export { type AttemptOutput, createAttemptOutput } from './attempt-output.ts'
 export { followOutput } from './follow.ts'
 export type {
   FollowOptions,

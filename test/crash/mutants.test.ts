@@ -160,6 +160,18 @@ const overlaps: Mutant[] = [
     by: 'if false then',
   },
   {
+    title: 'a milestone that is lost when it is locked',
+    in: 'complete',
+    replace: 'if cardinality(v_ids) < cardinality(p_ids) then',
+    by: 'if false then',
+  },
+  {
+    title: 'a late release that subscribers are not told of',
+    in: 'pump',
+    replace: 'insert into millrace.outbox (readied) values (v_a);',
+    by: '',
+  },
+  {
     title: 'asking again without locking dependents',
     in: 'unfinish',
     replace: 'order by l.id\n  for no key update',

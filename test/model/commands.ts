@@ -145,7 +145,7 @@ export const commands: fc.Arbitrary<Command[]> = fc
   .tuple(add, fc.array(command, { maxLength: 30, size: 'max' }))
   .map(([first, rest]) => [first, ...rest])
 
-const plain: Item = {
+export const plain: Item = {
   isMilestone: false,
   kind: 0,
   priority: 0,
@@ -157,8 +157,8 @@ const plain: Item = {
   isHeld: false,
   isEarly: false,
 }
-const claim: Command = { type: 'claim', dispatcher: 1, limit: 1 }
-const outcome = (name: OutcomeName, isAny = false): Command => ({
+export const claim: Command = { type: 'claim', dispatcher: 1, limit: 1 }
+export const outcome = (name: OutcomeName, isAny = false): Command => ({
   type: 'outcome',
   name,
   pick: 0,

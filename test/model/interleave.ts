@@ -13,10 +13,11 @@ import { step } from '../../src/engine/step.ts'
 import { failTasks, finishTask, holdLease, lockToFinish, requeueTasks } from '../../src/engine/tasks.sql.ts'
 import { add, type Command, command, type Required } from './commands.ts'
 import { byHand, Engine, MAX_DEATHS, type Token } from './engine.ts'
+import { scenes } from './scenes.ts'
 import { type Session, sessions } from './session.ts'
 import { checkTold } from './told.ts'
 
-type Move =
+export type Move =
   | { readonly session: number; readonly command: Command }
   | { readonly session: number; readonly end: 'commit' | 'rollback' }
 
@@ -32,6 +33,7 @@ const moves: fc.Arbitrary<Move[]> = fc.array(
   { maxLength: 40, size: 'max' },
 )
 
+type Add = Extract<Command, { type: 'add' }>
 type Client = Session['client']
 type Pool = Parameters<typeof byHand.cancel>[0]
 
@@ -56,7 +58,7 @@ class Interleaving {
   }
 
   /** `first` is added and committed before the transactions begin. */
-  async run(first: Extract<Command, { type: 'add' }>, list: readonly Move[]): Promise<void> {
+  async run(first: Add, list: readonly Move[]): Promise<void> {
     await this.#engine.reset()
     this.#ids.push(...(await this.#add(this.#monitor, first, [])))
     for (const move of list) {
@@ -155,7 +157,7 @@ class Interleaving {
     }
   }
 
-  async #add(client: Client, wanted: Extract<Command, { type: 'add' }>, known: readonly string[]): Promise<string[]> {
+  async #add(client: Client, wanted: Add, known: readonly string[]): Promise<string[]> {
     const items = wanted.items.map((item, i) => {
       const among = known.length + i
       const ref = (pick: number) =>
@@ -349,7 +351,7 @@ class Interleaving {
 }
 
 /** Runs cases of overlapping transactions on a database of the caller's. */
-export async function interleave(databaseUrl: string, parameters: fc.Parameters<unknown>): Promise<void> {
+export async function interleave(databaseUrl: string, parameters: fc.Parameters<[Add, Move[]]>): Promise<void> {
   const engine = await new Engine(databaseUrl, 1).prepare()
   const all = await sessions(databaseUrl, 7)
   const [monitor, ...others] = all as [Session, ...Session[]]
@@ -361,7 +363,7 @@ export async function interleave(databaseUrl: string, parameters: fc.Parameters<
     }
   })
   try {
-    await fc.assert(property, parameters)
+    await fc.assert(property, { ...parameters, examples: scenes })
   } finally {
     for (const session of all) await session.close()
     await engine.close()

@@ -1,0 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isConnectionLost, isRetryable } from '../db/index.ts'
+
+const FIRST_DELAY_MS = 50
+const LONGEST_DELAY_MS = 2_000
+
+/** Does it, again and again while the database is away: the attempt's lease says when that is in vain. */
+export async function patiently(signal: AbortSignal | undefined, body: () => Promise<void>): Promise<void> {
+  for (let delayMs = FIRST_DELAY_MS; !signal?.aborted; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
+    try {
+      return await body()
+    } catch (error) {
+      if (!isConnectionLost(error) && !isRetryable(error)) throw error
+      await sleep(delayMs, undefined, signal ? { signal } : {}).catch(() => {})
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// Overlaps too exact to be met by chance in every run: a row is locked at the very moment when another transaction would
+// change it, and what is left to do then must not be lost.
+import { type Command, claim, outcome, plain } from './commands.ts'
+import type { Move } from './interleave.ts'
+
+type Add = Extract<Command, { type: 'add' }>
+
+const afterFirst = { ...plain, requires: [{ pick: 0, when: 'succeeded' as const }] }
+const add = (...items: Add['items']): Add => ({ type: 'add', items })
+const of = (session: number, command: Command): Move => ({ session, command })
+const commit = (session: number): Move => ({ session, end: 'commit' })
+const rollback = (session: number): Move => ({ session, end: 'rollback' })
+const hold = (pick: number): Command => ({ type: 'verb', name: 'hold', pick, isAny: false })
+
+/** The first task is running; while somebody else does something, it succeeds. */
+const whileItSucceeds = (other: Command): Move[] => [
+  of(0, claim),
+  commit(0),
+  of(1, other),
+  of(2, outcome('finish')),
+  commit(2),
+  rollback(1),
+]
+
+export const scenes: [Add, Move[]][] = [
+  // A task whose release has to wait, because somebody is about to hold it.
+  [add(plain, afterFirst), whileItSucceeds(hold(1))],
+  // A milestone that cannot end yet, because somebody is adding a task behind it.
+  [
+    add(plain, { ...afterFirst, isMilestone: true }),
+    whileItSucceeds(add({ ...plain, requires: [{ pick: 1, when: 'succeeded' }] })),
+  ],
+  // A superseded task that cannot be canceled yet, because somebody is about to hold it.
+  [add(plain, plain, { ...afterFirst, cancels: [1] }), whileItSucceeds(hold(1))],
+]
