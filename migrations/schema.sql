@@ -91,6 +91,27 @@ millrace.archive_task (
   CREATE UNIQUE INDEX archive_task_pkey ON millrace.archive_task USING btree (archive, number, name, run)
   CREATE UNIQUE INDEX archive_task_task ON millrace.archive_task USING btree (task)
 )
+millrace.artifact (
+  task bigint not null
+  size bigint not null
+  created_at timestamp with time zone not null default clock_timestamp()
+  attempt integer not null
+  number integer not null
+  is_executable boolean not null
+  path text not null
+  digest bytea not null
+  constraint artifact_pkey PRIMARY KEY (task, path)
+  CREATE UNIQUE INDEX artifact_pkey ON millrace.artifact USING btree (task, path)
+)
+millrace.artifact_piece (
+  task bigint not null
+  attempt integer not null
+  number integer not null
+  start bigint not null
+  bytes bytea not null storage e
+  constraint artifact_piece_pkey PRIMARY KEY (task, attempt, number, start)
+  CREATE UNIQUE INDEX artifact_piece_pkey ON millrace.artifact_piece USING btree (task, attempt, number, start)
+)
 millrace.attempt (
   task bigint not null
   epoch integer not null
@@ -437,6 +458,19 @@ millrace.schema_version (
   migrated_at timestamp with time zone not null default now()
   CREATE UNIQUE INDEX schema_version_single ON millrace.schema_version USING btree ((true))
 )
+millrace.secret (
+  created_at timestamp with time zone not null default clock_timestamp()
+  changed_at timestamp with time zone not null default clock_timestamp()
+  version integer not null default 1
+  archive text not null
+  name text not null
+  created_by text not null
+  changed_by text not null
+  key bytea not null
+  sealed bytea not null
+  constraint secret_pkey PRIMARY KEY (archive, name)
+  CREATE UNIQUE INDEX secret_pkey ON millrace.secret USING btree (archive, name)
+)
 millrace.session (
   hash bytea not null
   name text not null
@@ -647,7 +681,7 @@ millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns int
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 138d2a77c873
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
-millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 5520bd2a020a
+millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 910e261fad13
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.pump() returns integer plpgsql 8fab199c77e1
 millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql e1b103136ec2
