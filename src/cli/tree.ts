@@ -22,6 +22,7 @@ const start: readonly Entry[] = [
     'start the server, with its database unless another is named',
     async () => (await import('./commands/serve.ts')).serve,
   ),
+  leaf('demo', 'show a living example', async () => (await import('./commands/demo.ts')).demo),
   {
     name: 'worker',
     about: 'perform tasks of the same database, on this or another machine',

@@ -1,21 +1,13 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import {
-  answerInWords,
-  check,
-  findRepository,
-  type HookedRepository,
-  install,
-  listInstalled,
-} from '../../hooks/index.ts'
+import { answerInWords, check, findRepository, install } from '../../hooks/index.ts'
 import type { CommandFile } from '../command.ts'
 import type { Context } from '../context.ts'
 import { UsageError } from '../exit.ts'
+import { type HookToken, hookToken } from '../hook-token.ts'
 import { addPlace, archiveOf, type PlaceOptions, placeOf } from '../hooked-place.ts'
 import { readSecret } from '../prompt.ts'
 import { clean } from '../render/text.ts'
 
 type Options = PlaceOptions & { readonly archive?: string; readonly branch?: string; readonly tokenStdin?: boolean }
-type Token = { readonly token: string; readonly tokenId: string | undefined }
 
 /** Makes a repository announce what it gets: at once, without making anybody wait, and without Node. */
 export const hookInstall: CommandFile = {
@@ -35,9 +27,12 @@ export const hookInstall: CommandFile = {
     const { output } = context
     const archive = archiveOf(options)
     const repository = await findRepository(placeOf(options))
-    const { connection } = await context.server()
+    const server = await context.server()
+    const { connection } = server
     const branch = options.branch ?? repository.branch
-    const token = await tokenFor(context, repository, { archive, isGiven: options.tokenStdin ?? false })
+    const token = options.tokenStdin
+      ? await givenToken(context)
+      : await hookToken({ server, signal: context.signal }, repository, archive)
     const { folder, hooks, wrapped } = await install(repository, { archive, url: connection.url, branch, ...token })
     const { status, sender } = await check(folder, repository.owner)
     const isReached = status === 200
@@ -56,51 +51,9 @@ export const hookInstall: CommandFile = {
   },
 }
 
-type Wanted = { readonly archive: string; readonly isGiven: boolean }
-
-/** The token that was given, the one that is there and works, or a new one that is good for announcing alone. */
-async function tokenFor(context: Context, repository: HookedRepository, { archive, isGiven }: Wanted): Promise<Token> {
-  if (isGiven) {
-    const token = await readSecret(context, 'token of the hook: ')
-    if (/^[\w.~+/=-]+$/.test(token)) return { token, tokenId: undefined }
-    throw new UsageError('that is not a token', 'an administrator makes one with `millrace token create`')
-  }
-  const before = (await listInstalled(repository)).find((one) => one.archive === archive)
-  if (before !== undefined && (await check(before.folder, repository.owner)).status === 200) {
-    const token = await before.readToken()
-    if (token !== undefined) return { token, tokenId: before.tokenId }
-  }
-  return makeToken(context, archive)
-}
-
-async function makeToken(context: Context, archive: string): Promise<Token> {
-  const { client, routes } = await context.server()
-  const shown = archive.replaceAll(/[^\p{L}\p{N} ._@/-]/gu, '-').slice(0, 60)
-  const body = {
-    name: `hook of ${shown} ${randomBytes(4).toString('hex')}`,
-    limit: { to: 'archive' as const, name: archive },
-  }
-  try {
-    const made = await client.call(
-      routes.tokens.create,
-      { body },
-      { signal: context.signal, idempotencyKey: randomUUID() },
-    )
-    return { token: made.secret ?? '', tokenId: made.id }
-  } catch (error) {
-    const { code } = error as { code?: string }
-    if (code !== 'forbidden' && code !== 'unauthorized') throw error
-    throw new TokenNeeded(archive)
-  }
-}
-
-/** Only an administrator makes tokens. */
-class TokenNeeded extends Error {
-  readonly code = 'not_signed_in'
-  readonly remedy: string
-  constructor(archive: string) {
-    super('the hook needs a token, and only an administrator makes one')
-    const limit = `archive:${archive}`
-    this.remedy = `have one made with \`millrace token create NAME --limit ${limit}\`, and pipe it in with --token-stdin`
-  }
+/** The token that was piped in. */
+async function givenToken(context: Context): Promise<HookToken> {
+  const token = await readSecret(context, 'token of the hook: ')
+  if (/^[\w.~+/=-]+$/.test(token)) return { token, tokenId: undefined }
+  throw new UsageError('that is not a token', 'an administrator makes one with `millrace token create`')
 }
