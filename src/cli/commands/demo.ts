@@ -56,7 +56,8 @@ async function perform(context: Context, { once, every }: Options, { config, url
   say(`A server of Millrace runs at ${url}, with all it keeps below ${clean(config.data)}.`)
   const token = config.admin_token ?? (await readFile(join(config.data, 'admin-token'), 'utf8')).trim()
   if (signInUrl !== undefined) say(`Look at it in a browser: ${signInUrl}`)
-  say(`Or from another terminal: MILLRACE_URL=${url} MILLRACE_TOKEN=… millrace loom '${ARCHIVE}'`)
+  const where = `--server ${url} --token-file '${clean(join(config.data, 'admin-token'))}'`
+  say(`Or from another terminal: millrace loom '${ARCHIVE}' ${where}`)
   const stage = await prepare(context, { config, url, token })
   await play(stage)
   say('That was the story. Kill this with -9 whenever you like and start it again: nothing is lost, it goes on.')

@@ -22,7 +22,7 @@ export async function requirePrograms(): Promise<void> {
       () => false,
     )
   if (!(await works('svnadmin', ['--version', '--quiet']))) throw new DemoNeeds('svnadmin')
-  if (!(await works('svnmucc', ['--version', '--quiet']))) throw new DemoNeeds('svnmucc')
+  if (!(await works('svnmucc', ['--version']))) throw new DemoNeeds('svnmucc')
   if (!(await works('groff', ['-ms', '-Tpdf', '/dev/null']))) throw new DemoNeeds('groff with PDF')
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context, Server } from '../context.ts'
 import { chapter, firstFiles } from './book.ts'
 import type { DemoRepository } from './repository.ts'
-import { type DemoTask, Teller } from './teller.ts'
+import { type DemoTask, isOver, Teller } from './teller.ts'
 
 export type Stage = {
   readonly context: Context
@@ -71,8 +71,6 @@ async function shuffledHooks({ context, server, repository, archive }: Stage, te
 
 const isPDFOf = (rev: number) => (tasks: readonly DemoTask[]) =>
   tasks.some(({ name, key, state }) => name === 'build-PDF' && key.includes(`@${rev}:`) && state === 'succeeded')
-
-const isOver = ({ state }: DemoTask) => ['succeeded', 'failed', 'canceled', 'skipped'].includes(state)
 
 async function failureAndMending(stage: Stage, teller: Teller): Promise<void> {
   const { context, server, repository, archive, printer } = stage

@@ -39,7 +39,9 @@ export class Teller {
   async until(what: string, revs: readonly number[], isEnough: (tasks: readonly DemoTask[]) => boolean): Promise<void> {
     for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {
       const tasks = (await Promise.all(revs.map((rev) => this.#look(rev)))).flat()
-      for (const task of tasks) this.#tell(task)
+      // What has ended made room for what began.
+      for (const task of tasks.filter(isOver)) this.#tell(task)
+      for (const task of tasks.filter((one) => !isOver(one))) this.#tell(task)
       if (isEnough(tasks)) return
       await sleep(LOOK_MS, undefined, { signal: this.#context.signal })
     }
@@ -70,6 +72,8 @@ export class Teller {
     if (sentence !== undefined) this.say(`  ${clean(sentence)}`)
   }
 }
+
+export const isOver = ({ state }: DemoTask) => ['succeeded', 'failed', 'canceled', 'skipped'].includes(state)
 
 function sentenceOf({ key, name, state, superseded_by: by }: DemoTask): string | undefined {
   if (name === 'COMMIT') return state === 'succeeded' ? `${key}: the revision is planned` : undefined
