@@ -24,8 +24,8 @@ export function hands(path: string): Plain['commit'] {
   return async (edit, message, author = 'alice') => {
     const run = (...args: string[]) => say('git', args, { ...person(author), ...place })
     await mkdir(copy, { recursive: true })
-    const isEmpty = (await run('for-each-ref', 'refs/heads/main')) === ''
-    if (!isEmpty) await run('reset', '--quiet', '--hard')
+    // Before the first commit there is nothing to begin from.
+    await run('reset', '--quiet', '--hard').catch(() => {})
     await edit(copy)
     await run('add', '--all', '--force')
     await run('commit', '--quiet', '--cleanup=verbatim', '-m', message)
