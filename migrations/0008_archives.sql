@@ -3,6 +3,10 @@
 -- The cursor of an archive is `planned_number`. A revision, its tasks and the cursor change in one transaction, whose
 -- update of the archive's row asks for the cursor it began from: whoever comes second changes nothing.
 
+-- A task whose cancels form a line, such as that of one name through all revisions, names the nearest one alone: what
+-- that one would have canceled is meant as well. Without it a line of n unfinished tasks would need n² / 2 rows.
+alter table millrace.supersede add column is_chain boolean not null default false;
+
 create table millrace.archive (
   id              bigint generated always as identity primary key,
   created_at      timestamptz not null default clock_timestamp(),
@@ -40,7 +44,8 @@ create table millrace.archive_look (
   constraint look_planner check ((planner is null) = (planner_until is null)),
   constraint look_failing check ((failing_since is null) = (problem is null))
 ) with (fillfactor = 50);
-create index archive_look_due on millrace.archive_look (look_at) where look_at is not null;
+create index archive_look_due on millrace.archive_look (look_at) where planner_until is null;
+create index archive_look_taken on millrace.archive_look (planner_until) where planner_until is not null;
 
 -- Workflow files as they were at some revision, stored once.
 create table millrace.definition (
@@ -86,6 +91,7 @@ create table millrace.archive_task (
   task         bigint not null,
   opened       int not null default 0,          -- raised whenever the task is asked for again
   is_exclusive boolean not null default false,
+  is_chained   boolean not null default false,  -- it cancels earlier ones of its name
   is_open      boolean not null default true,   -- false: was found to be over; see functions/reopen_archive_tasks.sql
   name         text not null,
   run          text not null default '',        -- empty: the commit's own

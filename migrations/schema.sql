@@ -23,7 +23,6 @@ millrace.node_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.node_value bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.outbox_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.ready_order bigint from 1 by 1 in 1..9223372036854775807 cache 1
-millrace.schedule_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.task_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.token_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.webhook_delivery_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
@@ -70,7 +69,8 @@ millrace.archive_look with (fillfactor=50) (
   constraint archive_look_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
   constraint look_failing CHECK (((failing_since IS NULL) = (problem IS NULL)))
   constraint look_planner CHECK (((planner IS NULL) = (planner_until IS NULL)))
-  CREATE INDEX archive_look_due ON millrace.archive_look USING btree (look_at) WHERE (look_at IS NOT NULL)
+  CREATE INDEX archive_look_due ON millrace.archive_look USING btree (look_at) WHERE (planner_until IS NULL)
+  CREATE INDEX archive_look_taken ON millrace.archive_look USING btree (planner_until) WHERE (planner_until IS NOT NULL)
   CREATE UNIQUE INDEX archive_look_pkey ON millrace.archive_look USING btree (archive)
 )
 millrace.archive_task (
@@ -79,6 +79,7 @@ millrace.archive_task (
   task bigint not null
   opened integer not null default 0
   is_exclusive boolean not null default false
+  is_chained boolean not null default false
   is_open boolean not null default true
   name text not null
   run text not null default ''::text
@@ -90,27 +91,6 @@ millrace.archive_task (
   CREATE INDEX archive_task_open ON millrace.archive_task USING btree (archive, name, number) WHERE is_open
   CREATE UNIQUE INDEX archive_task_pkey ON millrace.archive_task USING btree (archive, number, name, run)
   CREATE UNIQUE INDEX archive_task_task ON millrace.archive_task USING btree (task)
-)
-millrace.artifact (
-  task bigint not null
-  size bigint not null
-  created_at timestamp with time zone not null default clock_timestamp()
-  attempt integer not null
-  number integer not null
-  is_executable boolean not null
-  path text not null
-  digest bytea not null
-  constraint artifact_pkey PRIMARY KEY (task, path)
-  CREATE UNIQUE INDEX artifact_pkey ON millrace.artifact USING btree (task, path)
-)
-millrace.artifact_piece (
-  task bigint not null
-  attempt integer not null
-  number integer not null
-  start bigint not null
-  bytes bytea not null storage e
-  constraint artifact_piece_pkey PRIMARY KEY (task, attempt, number, start)
-  CREATE UNIQUE INDEX artifact_piece_pkey ON millrace.artifact_piece USING btree (task, attempt, number, start)
 )
 millrace.attempt (
   task bigint not null
@@ -404,72 +384,11 @@ millrace.revision (
   CREATE INDEX revision_id ON millrace.revision USING btree (archive, id)
   CREATE UNIQUE INDEX revision_pkey ON millrace.revision USING btree (archive, number)
 )
-millrace.schedule (
-  id bigint not null identity always
-  archive bigint not null
-  created_at timestamp with time zone not null default clock_timestamp()
-  next_at timestamp with time zone
-  paused_at timestamp with time zone
-  last_number bigint
-  workflow text not null
-  cron text not null
-  timezone text not null
-  overlap text not null
-  last_run text
-  paused_by text
-  problem text
-  constraint schedule_pkey PRIMARY KEY (id)
-  constraint schedule_once UNIQUE (archive, workflow, cron, timezone)
-  constraint schedule_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
-  constraint schedule_last_run CHECK (((last_run IS NULL) = (last_number IS NULL)))
-  constraint schedule_overlap CHECK ((overlap = ANY (ARRAY['skip'::text, 'allow'::text])))
-  constraint schedule_paused CHECK (((paused_at IS NULL) = (paused_by IS NULL)))
-  CREATE INDEX schedule_due ON millrace.schedule USING btree (next_at) WHERE ((paused_at IS NULL) AND (next_at IS NOT NULL))
-  CREATE UNIQUE INDEX schedule_once ON millrace.schedule USING btree (archive, workflow, cron, timezone)
-  CREATE UNIQUE INDEX schedule_pkey ON millrace.schedule USING btree (id)
-)
-millrace.schedule_source (
-  archive bigint not null
-  definition bytea not null
-  constraint schedule_source_pkey PRIMARY KEY (archive)
-  constraint schedule_source_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
-  CREATE UNIQUE INDEX schedule_source_pkey ON millrace.schedule_source USING btree (archive)
-)
-millrace.schedule_tick (
-  schedule bigint not null
-  at timestamp with time zone not null
-  taken_at timestamp with time zone not null
-  missed_since timestamp with time zone
-  number bigint
-  outcome text not null
-  run text
-  reason text
-  actor text
-  constraint schedule_tick_pkey PRIMARY KEY (schedule, at)
-  constraint schedule_tick_schedule_fkey FOREIGN KEY (schedule) REFERENCES millrace.schedule(id) ON DELETE CASCADE
-  constraint schedule_tick_outcome CHECK ((outcome = ANY (ARRAY['planned'::text, 'skipped'::text, 'refused'::text])))
-  constraint schedule_tick_planned CHECK (((outcome = 'planned'::text) = ((run IS NOT NULL) AND (number IS NOT NULL))))
-  constraint schedule_tick_reason CHECK (((outcome = 'planned'::text) = (reason IS NULL)))
-  CREATE UNIQUE INDEX schedule_tick_pkey ON millrace.schedule_tick USING btree (schedule, at)
-)
 millrace.schema_version (
   version integer not null
   functions_digest text not null
   migrated_at timestamp with time zone not null default now()
   CREATE UNIQUE INDEX schema_version_single ON millrace.schema_version USING btree ((true))
-)
-millrace.secret (
-  created_at timestamp with time zone not null default clock_timestamp()
-  changed_at timestamp with time zone not null default clock_timestamp()
-  version integer not null default 1
-  archive text not null
-  name text not null
-  created_by text not null
-  changed_by text not null
-  key bytea not null
-  sealed bytea not null
-  constraint secret_pkey PRIMARY KEY (archive, name)
-  CREATE UNIQUE INDEX secret_pkey ON millrace.secret USING btree (archive, name)
 )
 millrace.session (
   hash bytea not null
@@ -509,6 +428,7 @@ millrace.signing_key (
 millrace.supersede (
   task bigint not null
   target bigint not null
+  is_chain boolean not null default false
   constraint supersede_pkey PRIMARY KEY (task, target)
   CREATE INDEX supersede_target ON millrace.supersede USING btree (target)
   CREATE UNIQUE INDEX supersede_pkey ON millrace.supersede USING btree (task, target)
@@ -651,7 +571,7 @@ millrace.node_now (
 
 -- functions
 
-millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan c83010666047
+millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 04e757b12662
 millrace.add_plain(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_max_attempts smallint[], p_creator bigint, p_actor text) returns bigint[] plpgsql d77ecb64ab27
 millrace.begin_suspect(p_holder integer, p_id bigint, p_epoch integer) returns boolean plpgsql 2ec40b36d2f8
 millrace.block(p_dependents bigint[], p_counts integer[], p_cause text) returns void plpgsql 39b3a43c736e
@@ -677,11 +597,11 @@ millrace.keep_readied(p_ids bigint[]) returns void sql 60de054e60aa
 millrace.lane_ids(p_queues text[], p_kinds text[]) returns integer[] plpgsql 6ecce3edb11d
 millrace.list_tasks(p_states text[], p_scopes text[], p_patterns text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint, p_ids bigint[], p_keys text[], p_words text[], p_before bigint, p_limit integer, p_budget_ms double precision, OUT ids bigint[], OUT next bigint) returns record plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e8ce1b773a8
 millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
-millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 0bb00f888713
+millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 47dd418424df
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 138d2a77c873
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
-millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 910e261fad13
+millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 1d1f14ad2277
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.pump() returns integer plpgsql 8fab199c77e1
 millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql e1b103136ec2
@@ -707,7 +627,8 @@ millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns integer plpgsq
 millrace.spread_rerun(p_ids bigint[]) returns void sql 3e4ae1e202bd
 millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 134f4e0a7946
 millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f05771408944
-millrace.supersede(p_ids bigint[]) returns integer plpgsql 0ecdc3a6af16
+millrace.supersede(p_ids bigint[]) returns integer plpgsql 5dde66f94c97
+millrace.targets_of(p_id bigint) returns SETOF bigint sql stable 94b444a22361
 millrace.unblock(p_dependents bigint[], p_counts integer[]) returns bigint[] plpgsql 8b401d386b62
 millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 2c711b55ab48
 millrace.unregister(p_holder integer) returns void plpgsql 855cc61f0f11

@@ -35,6 +35,9 @@ begin
         select 1 from millrace.supersede s join millrace.live l on l.id = s.task where s.target = x
       )
       and not exists (
+        select 1 from millrace.supersede s join millrace.live l on l.id = s.target where s.task = x and s.is_chain
+      )
+      and not exists (
         select 1 from millrace.edge e join millrace.done d on d.id = e.dependent where e.prerequisite = x and d.culprit = x
       )
       and not exists (select 1 from millrace.effect f where f.ref = x and f.kind <> 'gate')

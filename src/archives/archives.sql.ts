@@ -208,8 +208,8 @@ export const plannerRow = {
 }
 
 /**
- * Gives archives that are due to a planner, those that wait longest first. Whoever dies with one loses it when its
- * time is over. The next look is set before the work: a notice that comes meanwhile makes the archive due again.
+ * Gives archives that are due to a planner, those that wait longest first. One whose planner has died is due
+ * when that one's time is over. The next look is set before the work: a notice that comes meanwhile makes the archive due again.
  */
 export const claimArchives = many(
   'archives.claim',
@@ -219,7 +219,8 @@ export const claimArchives = many(
   with due as (
     select l.archive
     from millrace.archive_look l join millrace.archive a on a.id = l.archive
-    where l.look_at <= clock_timestamp() and (l.planner_until is null or l.planner_until < clock_timestamp()) and a.state = 'active'
+    where a.state = 'active'
+      and ((l.planner_until is null and l.look_at <= now()) or l.planner_until < now())
     order by l.look_at
     limit ${'limit'}::int
     for update of l skip locked

@@ -44,7 +44,7 @@ export class Follower {
   #wake: () => void = () => {}
 
   constructor(options: FollowOptions) {
-    this.#options = { concurrency: 8, leaseSeconds: 15, ...options }
+    this.#options = { concurrency: 8, leaseSeconds: 10, ...options }
     // Every program that runs for an archive listens to it.
     setMaxListeners(0, this.#stopped.signal)
   }

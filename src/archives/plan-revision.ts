@@ -6,7 +6,7 @@ import type { AddItem, Millrace } from '../engine/index.ts'
 import { scopeOf } from './archive.ts'
 import { type Cause, causesOf } from './cause.ts'
 import { namesToLookUp, type Plan, plan } from './definition/plan.ts'
-import { ArchiveHistory } from './history.ts'
+import { ArchiveHistory, chainedNames } from './history.ts'
 import type { RevisionRef } from './payload.ts'
 import { lockCursor, recordRevisions } from './planning.sql.ts'
 import { type Problem, problemOfDepth, toProblems } from './problem.ts'
@@ -47,7 +47,8 @@ export function planRevisions({ pool, millrace }: PlanContext, stretch: Stretch)
     const cursor = await lockCursor(tx, { archive: archive.id })
     if (cursor?.state !== 'active' || Number(cursor.planned_number) !== after.number) return false
     if (cursor.definition?.equals(defined.hash) !== true) await storeFiles(tx, defined)
-    const made = await makePlans(tx, stretch)
+    const chained = chainedNames(defined.definition)
+    const made = await makePlans(tx, stretch, chained)
     const added = await millrace.addMany(
       made.flatMap(({ items }) => items),
       { client: tx },
@@ -56,7 +57,7 @@ export function planRevisions({ pool, millrace }: PlanContext, stretch: Stretch)
     const tasks = made.flatMap(({ plan: planned, items }) => {
       const ids = added.slice(at, at + items.length).map(({ id }) => id)
       at += items.length
-      return toRows(planned, ids)
+      return toRows(planned, ids, chained)
     })
     const last = revisions.at(-1) as Arrived
     await recordRevisions(tx, {
@@ -79,7 +80,7 @@ function tell(client: Db, millrace: Millrace, told: { archive: string; first: nu
 
 type Made = { readonly plan: Plan; readonly items: AddItem[]; readonly row: object }
 
-async function makePlans(tx: Client, stretch: Stretch): Promise<Made[]> {
+async function makePlans(tx: Client, stretch: Stretch, chained: ReadonlySet<string>): Promise<Made[]> {
   const { archive, after, revisions, defined } = stretch
   const { definition } = defined
   const history = await ArchiveHistory.read(tx, {
@@ -87,6 +88,7 @@ async function makePlans(tx: Client, stretch: Stretch): Promise<Made[]> {
     archive: archive.name,
     upTo: after.number,
     names: namesToLookUp(definition),
+    chained,
   })
   const causes = await causesOf(tx, archive.name, revisions)
   const problems = toProblems(definition.problems)
@@ -145,11 +147,17 @@ function toRow(revision: Arrived, cause: Cause | undefined, problems: readonly P
 /** PostgreSQL keeps no U+0000 and no half of a surrogate pair; repositories do. */
 export const storable = (text: string) => Buffer.from(text).toString().replaceAll('\u0000', '\uFFFD')
 
-function toRows({ rev, commit, tasks }: Plan, ids: readonly string[]): object[] {
+function toRows({ rev, commit, tasks }: Plan, ids: readonly string[], chained: ReadonlySet<string>): object[] {
   const number = Number(rev)
-  const milestone = commit === undefined ? [] : [{ name: commit.name, workflow: null, is_exclusive: false }]
+  const milestone =
+    commit === undefined ? [] : [{ name: commit.name, workflow: null, is_exclusive: false, is_chained: false }]
   return [
     ...milestone,
-    ...tasks.map(({ name, workflow, locks }) => ({ name, workflow, is_exclusive: locks.length > 0 })),
+    ...tasks.map(({ name, workflow, locks }) => ({
+      name,
+      workflow,
+      is_exclusive: locks.length > 0,
+      is_chained: chained.has(name),
+    })),
   ].map((row, i) => ({ ...row, number, task: ids[i] }))
 }

@@ -5,7 +5,7 @@ import { findArchive } from './archives.sql.ts'
 import type { RunTrigger } from './definition/choose-tasks.ts'
 import { namesToLookUp, plan } from './definition/plan.ts'
 import { ArchiveNotFound, RevisionNotPlanned } from './errors.ts'
-import { ArchiveHistory } from './history.ts'
+import { ArchiveHistory, chainedNames } from './history.ts'
 import type { Trigger } from './payload.ts'
 import type { PlanContext } from './plan-revision.ts'
 import { drawRun, lockCursor, plannedRevision, recordRun } from './planning.sql.ts'
@@ -52,8 +52,8 @@ export async function planRunWithin(
   const run = asked.run === '' ? (await drawRun(tx, { archive: found.id })).run : asked.run
   const trigger = { ...asked, run }
   const { definition } = await loadFiles(tx, revision.definition)
-  const names = namesToLookUp(definition)
-  const history = await ArchiveHistory.read(tx, { id: found.id, archive, upTo: rev, names })
+  const asking = { id: found.id, archive, upTo: rev, names: namesToLookUp(definition) }
+  const history = await ArchiveHistory.read(tx, { ...asking, chained: chainedNames(definition) })
   const facts = {
     archive,
     rev,

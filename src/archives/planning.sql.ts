@@ -57,9 +57,9 @@ export const closeTasks = run('archives.close_tasks', { archive: int8, names: ar
 export const openTasks = many(
   'archives.open_tasks',
   { archive: int8, names: array(text), exclusive: bool, up_to: int8 },
-  { ...taskRow, is_exclusive: bool },
+  { ...taskRow, is_exclusive: bool, is_chained: bool, is_reopened: bool },
 )`
-  select t.name, t.number, t.run, t.task, t.is_exclusive
+  select t.name, t.number, t.run, t.task, t.is_exclusive, t.is_chained, t.opened > 0 as is_reopened
   from millrace.archive_task t
   where t.archive = ${'archive'} and t.is_open and t.number <= ${'up_to'}
     and (t.name = any(${'names'}) or (${'exclusive'} and t.is_exclusive))
@@ -115,9 +115,11 @@ export const recordRevisions = one(
     )
   ),
   added as (
-    insert into millrace.archive_task (archive, number, name, run, task, workflow, is_exclusive, is_open)
-    select ${'archive'}, x.number, x.name, '', x.task, x.workflow, x.is_exclusive, x.workflow is not null
-    from jsonb_to_recordset(${'tasks'}) x(number bigint, name text, task bigint, workflow text, is_exclusive boolean)
+    insert into millrace.archive_task (archive, number, name, run, task, workflow, is_exclusive, is_chained, is_open)
+    select ${'archive'}, x.number, x.name, '', x.task, x.workflow, x.is_exclusive, x.is_chained, x.workflow is not null
+    from jsonb_to_recordset(${'tasks'}) x(
+      number bigint, name text, task bigint, workflow text, is_exclusive boolean, is_chained boolean
+    )
   )
   update millrace.archive
   set planned_number  = ${'last_number'},

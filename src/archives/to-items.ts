@@ -44,10 +44,7 @@ export function toItems(plan: Plan, at: At, history: ArchiveHistory): AddItem[] 
   return [
     ...milestone,
     ...plan.tasks.map((task): AddItem => {
-      const cancels = task.cancels.map((key) => {
-        const ref = history.refOf(key)
-        return 'task' in ref ? ref.task : ref
-      })
+      const cancels = task.cancels.map((key) => ({ ...history.refOf(key), isChain: history.isChain(task.name, key) }))
       return {
         ...toWork(plan.archive, task, at),
         scope,
