@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { archiveServer, planned } from '../../test/archives.ts'
 import { begin, commandLineOf } from '../../test/command-line.ts'
-import { anSvnRepository } from '../../test/hooks.ts'
+import { anSvnRepository, hookedGround } from '../../test/hooks.ts'
+import { git, initBare } from '../../test/repositories/git.ts'
 import { aServer } from '../../test/server.ts'
 import type { Finding } from './host.ts'
 
@@ -100,4 +101,25 @@ test('the announcement of a real commit starts its workflow, and doctor looks at
   expect(await look()).toMatchObject({ state: 'good', evidence: expect.stringContaining(`Book: ${path} announces by`) })
   const tried = await cli(['hook', 'test', '--svn', path])
   expect(tried.stdout, tried.stderr).toMatch(/announced r2; the server took it/)
+})
+
+test('of a git repository the branch is announced that the server watches', async () => {
+  const server = await archiveServer()
+  const cli = commandLineOf(server)
+  const path = join(await hookedGround(), 'book.git')
+  const clone = `${path}-clone`
+  await initBare(path)
+  await git(dirname(path), 'clone', '--quiet', path, clone)
+  const push = async (message: string) => {
+    await git(clone, 'commit', '--quiet', '--allow-empty', '-m', message)
+    await git(clone, 'push', '--quiet', 'origin', 'HEAD:refs/heads/stable')
+  }
+  await push('one')
+  const body = { source: { type: 'git', url: path, branch: 'stable' }, from: 1 }
+  expect((await server.ask('PUT', '/v1/archives/Book', { body })).status).toBe(201)
+  await planned(server, 'Book', 1)
+  const installed = await cli(['hook', 'install', '--git', path, '--archive', 'Book'])
+  expect(installed.exitCode, installed.stderr).toBe(0)
+  await push('two')
+  await planned(server, 'Book', 2)
 })

@@ -1,6 +1,6 @@
 import { answerInWords, check, findRepository, install } from '../../hooks/index.ts'
 import type { CommandFile } from '../command.ts'
-import type { Context } from '../context.ts'
+import type { Context, Server } from '../context.ts'
 import { UsageError } from '../exit.ts'
 import { type HookToken, hookToken } from '../hook-token.ts'
 import { addPlace, archiveOf, type PlaceOptions, placeOf } from '../hooked-place.ts'
@@ -20,7 +20,10 @@ export const hookInstall: CommandFile = {
   define(command) {
     addPlace(command)
       .option('--archive <name>', 'the archive to tell')
-      .option('--branch <name>', "the branch that is the archive, of git (default: the repository's HEAD)")
+      .option(
+        '--branch <name>',
+        'the branch that is the archive, of git (default: the one that the server watches, or HEAD)',
+      )
       .option('--token-stdin', 'take the token from standard input instead of making one')
   },
   async run(context, _, options: Options) {
@@ -29,7 +32,7 @@ export const hookInstall: CommandFile = {
     const repository = await findRepository(placeOf(options))
     const server = await context.server()
     const { connection } = server
-    const branch = options.branch ?? repository.branch
+    const branch = options.branch ?? (await branchOf(context, server, archive)) ?? repository.branch
     const token = options.tokenStdin
       ? await givenToken(context)
       : await hookToken({ server, signal: context.signal }, repository, archive)
@@ -49,6 +52,20 @@ export const hookInstall: CommandFile = {
         `note: in the environment of a hook, ${answerInWords(status, sender)}; what comes is kept and sent later`,
       )
   },
+}
+
+/** The branch that the server watches. A server that is away, or that lets only administrators look, says nothing. */
+async function branchOf(context: Context, { client, routes }: Server, archive: string): Promise<string | undefined> {
+  try {
+    const params = { name: archive }
+    const { source } = await client.call(routes.archives.get, { params }, { signal: context.signal })
+    return source.type === 'git' ? source.branch : undefined
+  } catch (error) {
+    if ((error as { code?: string }).code === 'archive_not_found') {
+      context.output.note(`note: the server has no archive ${clean(archive)} yet; \`millrace archive add\` makes one`)
+    }
+    return undefined
+  }
 }
 
 /** The token that was piped in. */
