@@ -189,10 +189,12 @@ test('a file that several repositories share by a link is left alone', async () 
   await symlink(shared, file)
   const receiver = await aReceiver()
   await installAt({ kind: 'svn', path: repo.path }, { url: receiver.url })
+  expect(await readFile(shared, 'utf8')).not.toContain('millrace')
+  // What they change there goes on to hold here.
+  await writeFile(shared, '#!/bin/sh\necho "$2 by another" >"$1/mine"\n')
   await repo.commit()
   await receiver.count(1)
-  expect(await readFile(shared, 'utf8')).not.toContain('millrace')
-  expect(await readFile(join(repo.path, 'mine'), 'utf8')).toBe('1\n')
+  expect(await readFile(join(repo.path, 'mine'), 'utf8')).toBe('1 by another\n')
 })
 
 test('a hook that somebody switched off is not switched on', async () => {
