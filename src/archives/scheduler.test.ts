@@ -181,6 +181,19 @@ test('what is scheduled runs at once when asked for, and its next time stays', a
   expect(await world.story()).toEqual(['2025-01-01T00:00 planned', '2025-01-01T02:00 skipped'])
 })
 
+test('a run by hand at the very moment of the schedule does not stop it', async () => {
+  await using world = await atTime('2025-01-01T00:00:00Z')
+  await world.commit({ 'night.yaml': nightly(', overlap: allow') })
+  await world.scheduler.tick()
+  const { id } = (await world.all())[0] ?? { id: '' }
+  world.at('2025-01-01T02:00:00Z')
+  await world.run(id, 'ada')
+  await world.run(id, 'ada')
+  await world.scheduler.tick()
+  expect(await keysOf(world.pool)).toEqual(['1:night#1', '1:night#2', '1:night#3'])
+  expect(await world.all()).toMatchObject([{ nextAt: new Date('2025-01-02T02:00:00Z') }])
+})
+
 test('a held archive leaves its times out, and a removed one has none', async () => {
   await using world = await atTime('2025-01-01T00:00:00Z')
   await world.commit({ 'night.yaml': nightly() })

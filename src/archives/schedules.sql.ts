@@ -110,7 +110,10 @@ export const isRunOpen = one('schedules.is_run_open', { archive: int8, number: i
   ) as is_open
 `
 
-/** Writes down what came of a moment, and sets the next one. All but the last `kept` are forgotten. */
+/**
+ * Writes down what came of a moment, and sets the next one. All but the last `kept` are forgotten. Two runs by hand in the
+ * same millisecond, or one at the very moment of the schedule, are told once: that must not keep the schedule from going on.
+ */
 export const recordTick = run('schedules.record_tick', {
   id: int8,
   at: timestamptz,
@@ -129,6 +132,7 @@ export const recordTick = run('schedules.record_tick', {
     values (
       ${'id'}, ${'at'}, ${'now'}, ${'missed_since'}, ${'number'}, ${'outcome'}, ${'run'}, ${'reason'}, ${'actor'}
     )
+    on conflict (schedule, at) do nothing
   ),
   forgotten as (
     delete from millrace.schedule_tick tick

@@ -30,3 +30,19 @@ export class NoHook extends Error {
     super(`${path} has ${what}`)
   }
 }
+
+const DENIED = ['EACCES', 'EPERM', 'EROFS']
+
+/** Does something to files of a repository; that this user may not is told as a refusal. */
+export async function orRefuse<T>(path: string, body: () => Promise<T>): Promise<T> {
+  try {
+    return await body()
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!DENIED.includes(code)) throw error
+    throw new HookRefused(
+      `this user may not do that in ${path} (${code})`,
+      'do it as root, or as the user to whom the repository belongs',
+    )
+  }
+}

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, link, lstat, readFile, readlink, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { HookRefused } from './errors.ts'
+import { HookRefused, orRefuse } from './errors.ts'
 import { blockFor, isWrapper, WRAPPED, withBlock, wrapperFor } from './hook-file.ts'
 import { folderOf, readScript, settingsFor, type Told } from './notifier.ts'
 import type { HookedRepository } from './repository.ts'
@@ -25,7 +25,11 @@ export type Installed = {
  * Makes the hooks of a repository announce what comes. Everything that a hook needs is in place before the hook file
  * names it, and doing it again changes nothing but what is different. Throws `HookRefused`.
  */
-export async function install(repository: HookedRepository, asked: Install): Promise<Installed> {
+export function install(repository: HookedRepository, asked: Install): Promise<Installed> {
+  return orRefuse(repository.path, () => writeAll(repository, asked))
+}
+
+async function writeAll(repository: HookedRepository, asked: Install): Promise<Installed> {
   const { owner, isShared } = repository
   // What is refused is refused before anything is written.
   const settings = await settingsFor(repository, asked)

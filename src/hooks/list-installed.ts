@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { orRefuse } from './errors.ts'
 import type { HookedRepository } from './repository.ts'
 
 /** What is installed for one archive. */
@@ -22,9 +23,12 @@ export type InstalledHook = {
   readonly readToken: () => Promise<string | undefined>
 }
 
-/** The archives that the hooks of the repository tell. */
+/** The archives that the hooks of the repository tell. Throws `HookRefused` where this user may not look. */
 export async function listInstalled({ folder }: HookedRepository): Promise<InstalledHook[]> {
-  const names = await readdir(folder).catch(() => [])
+  const names = await orRefuse(folder, () => readdir(folder)).catch((error: { code?: string }) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
   const all = await Promise.all(names.map((name) => readInstalled(join(folder, name))))
   return all.filter((one) => one !== undefined).sort((a, b) => (a.archive < b.archive ? -1 : 1))
 }

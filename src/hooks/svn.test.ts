@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { anSvnRepository, installAt } from '../../test/hooks.ts'
 import { waitFor } from '../../test/processes.ts'
+import { runProgram } from '../../test/program.ts'
 import { aReceiver } from '../../test/receiver.ts'
 import { say } from '../../test/repositories/ground.ts'
 import { freePort } from '../../test/repositories/svn.ts'
@@ -211,6 +212,21 @@ test('a folder that is no repository is refused, and so is an address with a pas
   const repo = await anSvnRepository()
   const installing = installAt({ kind: 'svn', path: repo.path }, { url: 'http://ada:hush@127.0.0.1/' })
   await expect(installing).rejects.toMatchObject({ code: 'hook_refused' })
+})
+
+test('whoever may not write to the repository is told who may', async () => {
+  const repo = await anSvnRepository()
+  const receiver = await aReceiver((response, { path }) => {
+    const body = path === '/v1/tokens' ? { id: '1', secret: 'mr_new' } : { source: { type: 'svn' } }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  await run('chmod', ['-R', 'a-w', repo.path])
+  // Root may do everything, so that it takes another user.
+  const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined
+  const args = ['hook', 'install', '--svn', repo.path, '--archive', 'Book', '--server', receiver.url]
+  const refused = runProgram('src/bin.ts', { args, owner, env: { MILLRACE_TOKEN: 'mr_any' } })
+  expect(await refused.exitCode, refused.stderr()).toBe(5)
+  expect(refused.stderr()).toContain('to whom the repository belongs')
 })
 
 test('a folder of ours that leads elsewhere is refused', async () => {

@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { NoHook } from './errors.ts'
+import { NoHook, orRefuse } from './errors.ts'
 import { findBlock, isWrapper, WRAPPED, withoutBlock } from './hook-file.ts'
 import { listInstalled } from './list-installed.ts'
 import type { HookedRepository } from './repository.ts'
@@ -15,7 +15,11 @@ export type Uninstalled = {
 }
 
 /** Takes away what `install` put there, for one archive or for all; the rest of the hook files stays. Throws `NoHook`. */
-export async function uninstall(repository: HookedRepository, archive?: string): Promise<Uninstalled> {
+export function uninstall(repository: HookedRepository, archive?: string): Promise<Uninstalled> {
+  return orRefuse(repository.path, () => removeAll(repository, archive))
+}
+
+async function removeAll(repository: HookedRepository, archive?: string): Promise<Uninstalled> {
   const all = await listInstalled(repository)
   const gone = archive === undefined ? all : all.filter((one) => one.archive === archive)
   const isLast = gone.length === all.length
