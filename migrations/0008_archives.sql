@@ -93,7 +93,7 @@ create table millrace.archive_task (
   is_exclusive boolean not null default false,
   is_chained   boolean not null default false,  -- it cancels earlier ones of its name
   is_open      boolean not null default true,   -- false: was found to be over; see functions/reopen_archive_tasks.sql
-  name         text not null,
+  name         text collate "C" not null,
   run          text not null default '',        -- empty: the commit's own
   workflow     text,                            -- null: COMMIT
   primary key (archive, number, name, run)
@@ -103,3 +103,4 @@ create unique index archive_task_task on millrace.archive_task (task);
 -- Few: what is over is taken out by the next planning that comes across it.
 create index archive_task_open on millrace.archive_task (archive, name, number) where is_open;
 create index archive_task_exclusive on millrace.archive_task (archive, number) where is_open and is_exclusive;
+create index archive_task_late on millrace.archive_task (archive, name) where is_open and (opened > 0 or run <> '');

@@ -82,12 +82,13 @@ millrace.archive_task (
   is_exclusive boolean not null default false
   is_chained boolean not null default false
   is_open boolean not null default true
-  name text not null
+  name text not null collate "C"
   run text not null default ''::text
   workflow text
   constraint archive_task_pkey PRIMARY KEY (archive, number, name, run)
   constraint archive_task_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
   CREATE INDEX archive_task_exclusive ON millrace.archive_task USING btree (archive, number) WHERE (is_open AND is_exclusive)
+  CREATE INDEX archive_task_late ON millrace.archive_task USING btree (archive, name) WHERE (is_open AND ((opened > 0) OR (run <> ''::text)))
   CREATE INDEX archive_task_name ON millrace.archive_task USING btree (archive, name, number DESC)
   CREATE INDEX archive_task_open ON millrace.archive_task USING btree (archive, name, number) WHERE is_open
   CREATE UNIQUE INDEX archive_task_pkey ON millrace.archive_task USING btree (archive, number, name, run)

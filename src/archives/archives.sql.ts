@@ -209,7 +209,8 @@ export const plannerRow = {
 
 /**
  * Gives archives that are due to a planner, those that wait longest first. One whose planner has died is due
- * when that one's time is over. The next look is set before the work: a notice that comes meanwhile makes the archive due again.
+ * when that one's time is over. The next look is set before the work: a notice that comes meanwhile makes the archive due again. It need
+ * not be on disk before the work begins: a claim that is lost with the server was held by a process that lost it, too.
  */
 export const claimArchives = many(
   'archives.claim',
@@ -229,7 +230,9 @@ export const claimArchives = many(
   set planner       = ${'planner'},
       planner_until = clock_timestamp() + make_interval(secs => ${'seconds'}),
       look_at       = case when a.source ->> 'type' <> 'push' then clock_timestamp() + make_interval(secs => ${'poll'}) end
-  from due join millrace.archive a on a.id = due.archive
+  from due
+    join millrace.archive a on a.id = due.archive
+    cross join (select set_config('synchronous_commit', 'off', true)) quick
   where l.archive = due.archive
   returning a.id, a.name, a.source, a.planned_number, a.planned_id, a.definition, a.is_set_back
 `

@@ -4,7 +4,7 @@ import type { ItemRef } from '../engine/index.ts'
 import { formatKey, parseKey } from './definition/key.ts'
 import type { History, Plan } from './definition/plan.ts'
 import type { Definition } from './definition/read-definition.ts'
-import { closeTasks, openTasks, previousTasks } from './planning.sql.ts'
+import { nearestOpen, openTasks, previousTasks } from './planning.sql.ts'
 
 export type Names = { readonly previous: string[]; readonly unfinished: string[]; readonly exclusive: boolean }
 
@@ -63,17 +63,24 @@ export class ArchiveHistory {
     for (const row of await previousTasks(db, { ...asked, names: names.previous }))
       history.#addNearest(row.name, Number(row.number), toKey(row), { task: row.task })
     if (names.unfinished.length === 0 && !names.exclusive) return history
-    const which = { names: names.unfinished, exclusive: names.exclusive }
-    await closeTasks(db, { archive: id, ...which })
-    for (const row of await openTasks(db, { ...asked, ...which })) {
-      const open = {
+    const own = names.unfinished.filter((name) => chained.has(name))
+    const nearest = own.length === 0 ? [] : await nearestOpen(db, { ...asked, names: own })
+    const floors = new Map(nearest.map((row) => [row.name, row.number]))
+    const open = await openTasks(db, {
+      ...asked,
+      names: names.unfinished,
+      floors: names.unfinished.map((name) => floors.get(name) ?? '0'),
+      exclusive: names.exclusive,
+    })
+    for (const row of open) {
+      const one = {
         key: toKey(row),
         number: Number(row.number),
         isExclusive: row.is_exclusive,
         isChained: row.is_chained,
-        isLate: row.is_reopened || row.run !== '',
+        isLate: row.is_late,
       }
-      history.#addOpen(row.name, open, { task: row.task })
+      history.#addOpen(row.name, one, { task: row.task })
     }
     return history
   }

@@ -20,7 +20,7 @@ export type {
   Workflow,
   WorkflowSchedule,
 } from './definition/workflow.ts'
-export { type Loom, loomEdges, loomStates } from './loom.ts'
+export { type Loom, loomEdgeKinds, loomStates } from './loom.ts'
 export {
   type ArchiveIndex,
   type ArchiveTask,

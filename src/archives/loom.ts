@@ -2,7 +2,7 @@
 import type { Db } from '../db/index.ts'
 import type { Archive } from './archive.ts'
 import { type Gap, gaps } from './read-revisions.ts'
-import { readLoom } from './reading.sql.ts'
+import { loomCells, loomEdges, loomRows } from './reading.sql.ts'
 
 /** What a cell's number stands for. `superseded` is canceled by a later one of its kind. */
 export const loomStates = [
@@ -18,7 +18,7 @@ export const loomStates = [
   'superseded',
 ] as const
 /** What an edge's number stands for. */
-export const loomEdges = ['succeeded', 'failed', 'finished', 'cancels'] as const
+export const loomEdgeKinds = ['succeeded', 'failed', 'finished', 'cancels'] as const
 
 export type LoomRow = {
   readonly number: number
@@ -46,21 +46,6 @@ export type Loom = {
   readonly hasMore: boolean
 }
 
-type Columns = readonly (readonly [name: string, workflow: string | null])[]
-type Row = readonly [
-  number: number,
-  id: string,
-  author: string | null,
-  date: string | null,
-  message: string,
-  problems: number,
-  definition: string,
-  base: string | null,
-  cells: string | null,
-  threads: string | null,
-  slashes: string | null,
-]
-
 const MOST = '9223372036854775807'
 
 /** A window of revisions below a number, the youngest first. */
@@ -70,72 +55,140 @@ export async function loom(
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
 ): Promise<Loom> {
   const { archive, gaps: open } = await gaps(db, name)
-  const page = {
-    archive: archive.id,
-    before: before === undefined ? MOST : String(before),
-    from: '0',
-    limit: limit + 1,
-  }
-  const found = await readLoom(db, page)
-  const names = found.columns as Columns
-  const raw = found.rows as readonly Row[]
-  const edges = raw.map(([, , , , , , , , , threads, slashes]) => [...numbers(threads), ...numbers(slashes)])
-  const order = sortColumns(names.length, edges)
+  const page = { archive: archive.id, before: before === undefined ? MOST : String(before), limit: limit + 1 }
+  const found = await loomRows(db, page)
+  const rows = found.slice(0, limit)
+  const [youngest, oldest] = [rows[0]?.number ?? '0', rows.at(-1)?.number ?? '0']
+  const columns = await loomCells(db, { archive: archive.id, first: oldest, last: youngest })
+  const weave = new Weave(columns)
+  weave.addEdges(await loomEdges(db, { of: `{${[...weave.tasks].join(',')}}` }))
+  const order = weave.order()
   const place = new Map(order.map((column, at) => [column, at]))
-  const commit = names.findIndex(([column]) => column === 'COMMIT')
   return {
     archive,
-    columns: order.map((column) => ({ name: names[column]?.[0] ?? '', workflow: names[column]?.[1] ?? null })),
-    rows: raw.slice(0, limit).map((row, i) => toRow(row, withoutImplicit(edges[i] ?? [], commit), place)),
+    columns: order.map((column) => ({
+      name: columns[column]?.name ?? '',
+      workflow: columns[column]?.workflow ?? null,
+    })),
+    rows: rows.map((row) => ({
+      number: Number(row.number),
+      id: row.id,
+      author: row.author,
+      date: row.date?.toISOString() ?? null,
+      message: row.message.split('\n', 1)[0]?.slice(0, 200) ?? '',
+      problemCount: row.problems,
+      definition: row.definition,
+      ...weave.row(Number(row.number), place),
+    })),
     gaps: before === undefined ? open : [],
-    hasMore: raw.length > limit,
+    hasMore: found.length > limit,
   }
 }
 
-function toRow(row: Row, edges: readonly number[], place: ReadonlyMap<number, number>): LoomRow {
-  const [number, id, author, date, message, problemCount, definition, base, cells] = row
-  const at = (column: number) => place.get(column) ?? 0
-  return {
-    number,
-    id,
-    author,
-    date: date === null ? null : new Date(date).toISOString(),
-    message: message.split('\n', 1)[0]?.slice(0, 200) ?? '',
-    problemCount,
-    definition,
-    base: base ?? '0',
-    cells: numbers(cells).map((value, i) => (i % 3 === 0 ? at(value) : value)),
-    edges: edges.map((value, i) => (i % 4 < 2 ? at(value) : value)),
-  }
-}
+type Column = { readonly name: string; readonly numbers: string; readonly tasks: string; readonly states: string }
+type Cell = { readonly column: number; readonly number: number; readonly state: number }
+type Edge = { readonly from: Cell; readonly to: Cell; readonly kind: number }
 
-const numbers = (text: string | null) => (text === null ? [] : text.split(',').map(Number))
+const COMMIT = 'COMMIT'
+const WIDEST = 10_000 // more than a window has columns or revisions
 
-/** Every task waits for the COMMIT of its revision, and that for the one before: nobody needs to be told. */
-function withoutImplicit(edges: readonly number[], commit: number): number[] {
-  const kept: number[] = []
-  for (let i = 0; i < edges.length; i += 4) {
-    const [from = 0, to = 0, back = 0, kind = 0] = edges.slice(i, i + 4)
-    const isImplicit = from === commit && (back === 0 || to === commit)
-    if (!isImplicit) kept.push(from, to, back, kind)
-  }
-  return kept
-}
+/** An array as PostgreSQL writes it: `{1,2,3}`. */
+const toNumbers = (text: string | null) => (text === null ? [] : text.slice(1, -1).split(',').map(Number))
 
-/** COMMIT first, then by what they wait for within a revision: columns of tasks that others need come before those. */
-function sortColumns(count: number, rows: readonly (readonly number[])[]): number[] {
-  const before = Array.from({ length: count }, () => new Set<number>())
-  for (const edges of rows)
-    for (let i = 0; i < edges.length; i += 4)
-      if (edges[i + 2] === 0 && edges[i + 3] !== 3) before[edges[i + 1] ?? 0]?.add(edges[i] ?? 0)
-  const placed = new Set<number>()
-  const order: number[] = []
-  while (order.length < count) {
-    const free = before.findIndex((needs, at) => !placed.has(at) && [...needs].every((need) => placed.has(need)))
-    // Definitions of different revisions may contradict each other: then the order of their tasks decides.
-    const next = free >= 0 ? free : before.findIndex((_, at) => !placed.has(at))
-    placed.add(next)
-    order.push(next)
+/** Cells and edges of a window. Of several runs of a task in one revision the last is shown. */
+class Weave {
+  readonly #byTask = new Map<number, Cell>()
+  readonly #rows = new Map<number, Map<number, number>>()
+  readonly #edges = new Map<number, Edge[]>()
+  readonly #commit: number
+  readonly #count: number
+
+  constructor(columns: readonly Column[]) {
+    this.#count = columns.length
+    this.#commit = columns.findIndex(({ name }) => name === COMMIT)
+    columns.forEach(({ numbers, tasks, states }, column) => {
+      const [all, ids, codes] = [toNumbers(numbers), toNumbers(tasks), toNumbers(states)]
+      all.forEach((number, i) => this.#addCell(ids[i] ?? 0, { column, number, state: codes[i] ?? 0 }))
+    })
   }
-  return order
+
+  #addCell(task: number, cell: Cell): void {
+    const row = this.#rows.get(cell.number) ?? new Map<number, number>()
+    this.#rows.set(cell.number, row)
+    const shown = row.get(cell.column) ?? 0
+    if (shown > task) return
+    this.#byTask.delete(shown)
+    row.set(cell.column, task)
+    this.#byTask.set(task, cell)
+  }
+
+  get tasks(): Iterable<number> {
+    return this.#byTask.keys()
+  }
+
+  addEdges(found: {
+    readonly others: string | null
+    readonly tasks: string | null
+    readonly kinds: string | null
+  }): void {
+    const [others, tasks, kinds] = [toNumbers(found.others), toNumbers(found.tasks), toNumbers(found.kinds)]
+    others.forEach((other, i) => this.#addEdge(other, tasks[i] ?? 0, kinds[i] ?? 0))
+  }
+
+  /** Every task waits for the COMMIT of its revision, and that for the one before: nobody needs to be told. */
+  #addEdge(other: number, task: number, kind: number): void {
+    const [from, to] = [this.#byTask.get(other), this.#byTask.get(task)]
+    if (from === undefined || to === undefined) return
+    if (from.column === this.#commit && (from.number === to.number || to.column === this.#commit)) return
+    const known = this.#edges.get(to.number)
+    if (known === undefined) this.#edges.set(to.number, [{ from, to, kind }])
+    else known.push({ from, to, kind })
+  }
+
+  /** COMMIT first, then by what they wait for within a revision: columns of tasks that others need come before those. */
+  order(): number[] {
+    const before = Array.from({ length: this.#count }, () => new Set<number>())
+    const cancels = loomEdgeKinds.indexOf('cancels')
+    for (const { from, to, kind } of [...this.#edges.values()].flat())
+      if (from.number === to.number && kind !== cancels) before[to.column]?.add(from.column)
+    // The order of the youngest tasks is that of the files.
+    const youngest = Array.from({ length: this.#count }, () => 0)
+    for (const [task, { column }] of this.#byTask) youngest[column] = Math.max(youngest[column] ?? 0, task)
+    const rest = new Set(youngest.map((_, at) => at).sort((a, b) => this.#rank(a, b, youngest)))
+    const order: number[] = []
+    while (rest.size > 0) {
+      const free = [...rest].find((column) => [...(before[column] ?? [])].every((need) => !rest.has(need)))
+      // Definitions of different revisions may contradict each other: then the order of their tasks decides.
+      const next = free ?? ([...rest][0] as number)
+      rest.delete(next)
+      order.push(next)
+    }
+    return order
+  }
+
+  #rank(a: number, b: number, youngest: readonly number[]): number {
+    if (a === this.#commit || b === this.#commit) return a === this.#commit ? -1 : 1
+    return (youngest[a] ?? 0) - (youngest[b] ?? 0)
+  }
+
+  row(number: number, place: ReadonlyMap<number, number>): Pick<LoomRow, 'base' | 'cells' | 'edges'> {
+    const at = (column: number) => place.get(column) ?? 0
+    const row = [...(this.#rows.get(number) ?? [])].sort(([a], [b]) => at(a) - at(b))
+    const base = row.reduce((least, [, task]) => Math.min(least, task), Number.MAX_SAFE_INTEGER)
+    // Sorted as one number each: to column, kind, from column, revisions back.
+    const edges = (this.#edges.get(number) ?? []).map(
+      ({ from, to, kind }) => ((at(to.column) * 4 + kind) * WIDEST + at(from.column)) * WIDEST + number - from.number,
+    )
+    return {
+      base: row.length === 0 ? '0' : String(base),
+      cells: row.flatMap(([column, task]) => [at(column), this.#byTask.get(task)?.state ?? 0, task - base]),
+      edges: edges
+        .sort((a, b) => a - b)
+        .flatMap((code) => {
+          const [back, from] = [code % WIDEST, Math.floor(code / WIDEST) % WIDEST]
+          const kind = Math.floor(code / WIDEST / WIDEST)
+          return [from, Math.floor(kind / 4), back, kind % 4]
+        }),
+    }
+  }
 }

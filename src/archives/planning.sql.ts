@@ -36,34 +36,68 @@ export const previousTasks = many(
 `
 
 /**
- * Takes out of the open tasks what is over. A task that is asked for again at the same moment stays: the trigger that
- * opens it has changed `opened`.
+ * Of names whose tasks cancel all earlier ones, the nearest unfinished one: it stands for those before it. Found from the
+ * youngest down, so that those before it cost nothing.
  */
-export const closeTasks = run('archives.close_tasks', { archive: int8, names: array(text), exclusive: bool })`
-  with over as materialized (
-    select t.number, t.name, t.run, t.opened
-    from millrace.archive_task t
-    where t.archive = ${'archive'} and t.is_open
-      and (t.name = any(${'names'}) or (${'exclusive'} and t.is_exclusive))
-      and not exists (select from millrace.live l where l.id = t.task)
-  )
-  update millrace.archive_task t
-  set is_open = false
-  from over
-  where t.archive = ${'archive'} and t.number = over.number and t.name = over.name and t.run = over.run
-    and t.opened = over.opened
+export const nearestOpen = many(
+  'archives.nearest_open',
+  { archive: int8, names: array(text), up_to: int8 },
+  { name: text, number: int8 },
+)`
+  select asked.name, nearest.number
+  from unnest(${'names'}::text[]) asked(name)
+    cross join lateral (
+      select t.number
+      from millrace.archive_task t
+      where t.archive = ${'archive'} and t.name = asked.name and t.is_open and t.number <= ${'up_to'}
+        and t.is_chained and t.opened = 0 and t.run = ''
+        and exists (select from millrace.live l where l.id = t.task)
+      order by t.number desc
+      limit 1
+    ) nearest
 `
 
+/**
+ * The unfinished tasks of these names from these numbers on, those that came late, and all exclusive ones if they are
+ * asked for. What turns out to be over is taken out, so that nobody comes across it again; a task that is asked for again
+ * at the same moment stays: the trigger that opens it has changed `opened`.
+ */
 export const openTasks = many(
   'archives.open_tasks',
-  { archive: int8, names: array(text), exclusive: bool, up_to: int8 },
-  { ...taskRow, is_exclusive: bool, is_chained: bool, is_reopened: bool },
+  { archive: int8, names: array(text), floors: array(int8), exclusive: bool, up_to: int8 },
+  { ...taskRow, is_exclusive: bool, is_chained: bool, is_late: bool },
 )`
-  select t.name, t.number, t.run, t.task, t.is_exclusive, t.is_chained, t.opened > 0 as is_reopened
-  from millrace.archive_task t
-  where t.archive = ${'archive'} and t.is_open and t.number <= ${'up_to'}
-    and (t.name = any(${'names'}) or (${'exclusive'} and t.is_exclusive))
-  order by t.number, t.name, t.run
+  with asked as (
+    select x.name, x.floor from unnest(${'names'}::text[], ${'floors'}::bigint[]) x(name, floor)
+  ),
+  candidate as materialized (
+    select t.name, t.number, t.run, t.task, t.opened, t.is_exclusive, t.is_chained
+    from asked join millrace.archive_task t
+      on t.archive = ${'archive'} and t.name = asked.name and t.is_open and t.number >= asked.floor
+    union
+    select t.name, t.number, t.run, t.task, t.opened, t.is_exclusive, t.is_chained
+    from asked join millrace.archive_task t
+      on t.archive = ${'archive'} and t.name = asked.name and t.is_open and (t.opened > 0 or t.run <> '')
+    union
+    select t.name, t.number, t.run, t.task, t.opened, t.is_exclusive, t.is_chained
+    from millrace.archive_task t
+    where ${'exclusive'} and t.archive = ${'archive'} and t.is_open and t.is_exclusive
+  ),
+  judged as materialized (
+    select c.name, c.number, c.run, c.task, c.opened, c.is_exclusive, c.is_chained, l.id is not null as is_live
+    from candidate c left join millrace.live l on l.id = c.task
+  ),
+  closed as (
+    update millrace.archive_task t
+    set is_open = false
+    from judged j
+    where not j.is_live and t.archive = ${'archive'} and t.number = j.number and t.name = j.name and t.run = j.run
+      and t.opened = j.opened
+  )
+  select j.name, j.number, j.run, j.task, j.is_exclusive, j.is_chained, j.opened > 0 or j.run <> '' as is_late
+  from judged j
+  where j.is_live and j.number <= ${'up_to'}
+  order by j.number, j.name, j.run
 `
 
 export const storeDefinition = run('archives.store_definition', { hash: bytea, files: jsonb })`

@@ -123,83 +123,66 @@ export const announcedAfter = many(
   limit ${'limit'}::int
 `
 
-/**
- * The window of the loom in one answer. Columns are numbered in the order of their first tasks; all else is small
- * numbers in text, which costs a fraction of rows.
- *
- * cells: column, state, task as a distance from the row's first, for each cell; edges: from column, to column, rows
- * between, condition. Of several runs of a task in one revision the last is shown.
- */
-export const readLoom = one(
-  'archives.loom',
-  { archive: int8, before: int8, from: int8, limit: int4 },
-  { columns: jsonb, rows: jsonb },
+/** The rows of the loom: revisions below a number, the youngest first. */
+export const loomRows = many(
+  'archives.loom_rows',
+  { archive: int8, before: int8, limit: int4 },
+  {
+    number: int8,
+    id: text,
+    author: nullable(text),
+    date: nullable(timestamptz),
+    message: text,
+    problems: int4,
+    definition: text,
+  },
 )`
-  with shown as materialized (
-    select r.number, r.id, r.author, r.date, left(r.message, 400) as message, r.definition, jsonb_array_length(r.problems) as problems
-    from millrace.revision r
-    where r.archive = ${'archive'} and r.number < ${'before'} and r.number >= ${'from'}
-    order by r.number desc
-    limit ${'limit'}::int
-  ),
-  cell as materialized (
-    select t.number, t.name, t.workflow, max(t.task) as task
-    from millrace.archive_task t
-    where t.archive = ${'archive'}
-      and t.number >= (select min(shown.number) from shown)
-      and t.number <= (select max(shown.number) from shown)
-    group by t.number, t.name, t.workflow
-  ),
-  numbered as materialized (
-    select c.name, max(c.workflow) as workflow, (row_number() over (order by max(c.number) desc, min(c.task)))::int - 1 as at
-    from cell c
-    group by c.name
-  ),
-  placed as materialized (
-    select c.number, c.task, n.at, min(c.task) over (partition by c.number) as base
-    from cell c join numbered n on n.name = c.name
-  ),
-  states as (
-    select p.number, min(p.base) as base,
-      string_agg(
-        p.at || ',' || case
-          when l.id is not null then array_position(enum_range(null::millrace.state), l.state) - 1
-          when d.state = 'canceled' and d.culprit is not null then 9
-          else array_position(enum_range(null::millrace.state), d.state) - 1
-        end || ',' || (p.task - p.base), ',' order by p.at
-      ) as cells
-    from placed p
-      left join millrace.live l on l.id = p.task
-      left join millrace.done d on d.id = p.task
-    group by p.number
-  ),
-  threads as (
-    select d.number, string_agg(
-        p.at || ',' || d.at || ',' || (d.number - p.number) || ',' || array_position(enum_range(null::millrace.condition), e.condition) - 1, ','
-        order by d.at, p.at
-      ) as edges
-    from placed d
-      join millrace.edge e on e.dependent = d.task
-      join placed p on p.task = e.prerequisite
+  select number, id, author, date, left(message, 400) as message, jsonb_array_length(problems) as problems,
+    substr(encode(definition, 'hex'), 1, 8) as definition
+  from millrace.revision
+  where archive = ${'archive'} and number < ${'before'}
+  order by number desc
+  limit ${'limit'}::int
+`
+
+/**
+ * The cells of the loom by the name of their task: revision, task and state of each, as arrays in text, which cost a
+ * fraction of rows. States are asked for one by one: no plan may read all unfinished or all finished tasks for a window
+ * of some. 9: superseded.
+ */
+export const loomCells = many(
+  'archives.loom_cells',
+  { archive: int8, first: int8, last: int8 },
+  { name: text, workflow: nullable(text), numbers: text, tasks: text, states: text },
+)`
+  select t.name, max(t.workflow) as workflow, array_agg(t.number)::text as numbers, array_agg(t.task)::text as tasks,
+    array_agg(coalesce(
+      (select array_position(known.states, l.state) - 1 from millrace.live l where l.id = t.task),
+      (
+        select case when d.state = 'canceled' and d.culprit is not null then 9 else array_position(known.states, d.state) - 1 end
+        from millrace.done d
+        where d.id = t.task
+      )
+    ))::text as states
+  from millrace.archive_task t cross join (select enum_range(null::millrace.state) as states) known
+  where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
+  group by t.name
+`
+
+/** What these tasks wait for and cancel: the other task, the one that does, and how, as arrays in text. 3: cancels. */
+export const loomEdges = one(
+  'archives.loom_edges',
+  { of: text },
+  { others: nullable(text), tasks: nullable(text), kinds: nullable(text) },
+)`
+  select array_agg(edge.other)::text as others, array_agg(edge.task)::text as tasks, array_agg(edge.kind)::text as kinds
+  from (
+    select e.prerequisite as other, e.dependent as task,
+      case e.condition when 'succeeded' then 0 when 'failed' then 1 else 2 end as kind
+    from unnest(${'of'}::text::bigint[]) asked(id) join millrace.edge e on e.dependent = asked.id
     where e.condition <> 'ended'
-    group by d.number
-  ),
-  slashes as (
-    select s.number, string_agg(t.at || ',' || s.at || ',' || (s.number - t.number) || ',3', ',' order by s.at, t.at) as edges
-    from placed s
-      join millrace.supersede e on e.task = s.task
-      join placed t on t.task = e.target
-    group by s.number
-  )
-  select coalesce((select jsonb_agg(jsonb_build_array(n.name, n.workflow) order by n.at) from numbered n), '[]') as columns,
-    coalesce((
-      select jsonb_agg(jsonb_build_array(
-          s.number, s.id, s.author, s.date, s.message, s.problems, substr(encode(s.definition, 'hex'), 1, 8), states.base::text,
-          states.cells, threads.edges, slashes.edges
-        ) order by s.number desc)
-      from shown s
-        left join states on states.number = s.number
-        left join threads on threads.number = s.number
-        left join slashes on slashes.number = s.number
-    ), '[]') as rows
+    union all
+    select s.target, s.task, 3
+    from unnest(${'of'}::text::bigint[]) asked(id) join millrace.supersede s on s.task = asked.id
+  ) edge
 `

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Identity } from '../access/index.ts'
 import { routes } from '../api/index.ts'
-import { type Archive, type Archives, type Loom, loomEdges, loomStates } from '../archives/index.ts'
+import { type Archive, type Archives, type Loom, loomEdgeKinds, loomStates } from '../archives/index.ts'
 import { addRoute } from './add-route.ts'
 import { iso, toRevision, toSummary } from './archive-shapes.ts'
 import { positionOf, toPage } from './cursor.ts'
@@ -124,7 +124,7 @@ const toLoom = ({ archive, columns, rows, gaps, hasMore }: Loom) => ({
   youngest: archive.youngest.number,
   columns: [...columns],
   states: [...loomStates],
-  edges: [...loomEdges],
+  edges: [...loomEdgeKinds],
   rows: rows.map(({ problemCount, cells, edges, ...row }) => ({
     ...row,
     problem_count: problemCount,
