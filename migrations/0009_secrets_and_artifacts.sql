@@ -1,6 +1,7 @@
 -- Secrets that tasks are given, sealed with a key that is not in the database; and files that tasks leave behind.
 
 create table millrace.secret (
+  id         bigint generated always as identity unique, -- the order of lists
   created_at timestamptz not null default clock_timestamp(),
   changed_at timestamptz not null default clock_timestamp(),
   version    int not null default 1,           -- raised by every change
@@ -37,3 +38,10 @@ create table millrace.artifact_piece (
 );
 -- Most artifacts are compressed already.
 alter table millrace.artifact_piece alter column bytes set storage external;
+
+-- Attempts that have begun to store files and have neither kept nor dropped them. What a worker that died left is found here.
+create table millrace.artifact_upload (
+  task    bigint not null,
+  attempt int not null,
+  primary key (task, attempt)
+);

@@ -24,6 +24,7 @@ millrace.node_value bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.outbox_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.ready_order bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.schedule_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.secret_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.task_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.token_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.webhook_delivery_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
@@ -114,6 +115,12 @@ millrace.artifact_piece (
   bytes bytea not null storage e
   constraint artifact_piece_pkey PRIMARY KEY (task, attempt, number, start)
   CREATE UNIQUE INDEX artifact_piece_pkey ON millrace.artifact_piece USING btree (task, attempt, number, start)
+)
+millrace.artifact_upload (
+  task bigint not null
+  attempt integer not null
+  constraint artifact_upload_pkey PRIMARY KEY (task, attempt)
+  CREATE UNIQUE INDEX artifact_upload_pkey ON millrace.artifact_upload USING btree (task, attempt)
 )
 millrace.attempt (
   task bigint not null
@@ -462,6 +469,7 @@ millrace.schema_version (
   CREATE UNIQUE INDEX schema_version_single ON millrace.schema_version USING btree ((true))
 )
 millrace.secret (
+  id bigint not null identity always
   created_at timestamp with time zone not null default clock_timestamp()
   changed_at timestamp with time zone not null default clock_timestamp()
   version integer not null default 1
@@ -472,6 +480,8 @@ millrace.secret (
   key bytea not null
   sealed bytea not null
   constraint secret_pkey PRIMARY KEY (archive, name)
+  constraint secret_id_key UNIQUE (id)
+  CREATE UNIQUE INDEX secret_id_key ON millrace.secret USING btree (id)
   CREATE UNIQUE INDEX secret_pkey ON millrace.secret USING btree (archive, name)
 )
 millrace.session (
@@ -685,7 +695,7 @@ millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns int
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 138d2a77c873
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
-millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 5faedd6f04c3
+millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql a7964753536e
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.pump() returns integer plpgsql 8fab199c77e1
 millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql e1b103136ec2

@@ -103,7 +103,7 @@ export function openArchives({ config, logger, database, millrace, secrets }: Fo
     millrace,
     cacheDir: resolve(config.data, 'repositories'),
     pollSeconds: config.poll_seconds,
-    readSecrets: secrets.read,
+    readSecrets: (archive, names) => secrets.read(archive, names),
     onError: (error) => logger.warn({ err: error }, 'the planning of archives met a fault and goes on'),
   })
 }

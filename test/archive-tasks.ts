@@ -2,9 +2,11 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import type { ArchiveTask, RevisionRef } from '../src/archives/payload.ts'
-import { type ArchiveTaskWorker, createArchiveTaskWorker, type TaskWorkshop } from '../src/archives/perform-task.ts'
+import { type ArchiveTaskWorker, createArchiveTaskWorker } from '../src/archives/perform-task.ts'
+import type { TaskWorkshop } from '../src/archives/task-workshop.ts'
 import { type AddOptions, connect, type Dispatcher, type DispatchOptions, type Task } from '../src/engine/index.ts'
 import { createProcessRunner } from '../src/runners/index.ts'
+import { createSecrets, type Secrets } from '../src/secrets/index.ts'
 import { readOutput } from '../src/storage/index.ts'
 import { openRepository, type Repository } from '../src/vcs/index.ts'
 import { type TestEngine, useEngine } from './engine.ts'
@@ -37,6 +39,7 @@ export type ArchiveTasks = {
   readonly engine: TestEngine
   /** The folder in which the attempts have theirs. */
   readonly scratch: () => string
+  readonly secrets: () => Secrets
   /** An archive with one revision, that holds the file `a`. */
   archive(): Promise<Archive>
   workshop(more?: Partial<TaskWorkshop>): TaskWorkshop
@@ -73,11 +76,12 @@ export function useArchiveTasks(
     await ground[Symbol.asyncDispose]()
     await place[Symbol.asyncDispose]()
   })
+  const secrets = () => createSecrets({ pool: engine.pool, dataDir: join(place.path, 'data') })
   const workshop: ArchiveTasks['workshop'] = (more = {}) => ({
     pool: engine.pool,
     millrace: engine.millrace,
     repositories: { of: async (name) => archives.get(name) as Repository },
-    secrets: { read: async () => ({}) },
+    secrets: secrets(),
     runner,
     scratch: place.path,
     markerPrefix: `millrace-test${process.pid}-`,
@@ -124,6 +128,7 @@ export function useArchiveTasks(
   let count = 0
   return {
     engine,
+    secrets,
     scratch: () => place.path,
     workshop,
     log,

@@ -7,7 +7,7 @@ const name = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'must be letters, digits and "_", and not begin with a digit')
   .refine((text) => !/^MILLRACE_/i.test(text), { message: 'names that begin with MILLRACE_ are reserved' })
-const archive = storable(z.string().min(1).max(150))
+const archive = storable(z.string().min(1).max(400))
 
 const secret = z
   .object({
@@ -34,7 +34,7 @@ export const secrets = {
     method: 'GET',
     path: '/v1/secrets',
     name: 'secrets.list',
-    summary: 'All secrets by name, without their values',
+    summary: 'All secrets, the oldest first, without their values',
     access: { role: 'operator' },
     query,
     answers: { 200: pageOf(secret) },

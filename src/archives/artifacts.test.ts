@@ -6,8 +6,10 @@ import { errorOf, expectSuccess, useArchiveTasks } from '../../test/archive-task
 import { waitFor } from '../../test/processes.ts'
 import { svnFiles } from '../../test/repositories/svn.ts'
 import { scratch } from '../../test/scratch.ts'
-import { type Artifact, findArtifact, listArtifacts, readArtifact } from '../storage/index.ts'
+import { type AnyWorker, connect } from '../engine/index.ts'
+import { type Artifact, findArtifact, listArtifacts, readArtifact, sweepFiles } from '../storage/index.ts'
 import { findFiles } from './find-files.ts'
+import { createArchiveTaskWorker } from './perform-task.ts'
 
 const LIMITS = { count: 100, bytes: 1 << 20 }
 
@@ -78,6 +80,10 @@ describe('files that fit', () => {
     const path = await aFolder('a', 'b', 'c')
     await expect(findFiles(path, ['*'], { ...LIMITS, count: 2 })).rejects.toThrow('more than 2 files fit *')
     await expect(findFiles(path, ['*'], { ...LIMITS, bytes: 2 })).rejects.toThrow('hold more than 2 bytes')
+    const long = await aFolder(
+      `${'x'.repeat(200)}/${'y'.repeat(200)}/${'z'.repeat(200)}/${'x'.repeat(200)}/${'y'.repeat(200)}/z`,
+    )
+    await expect(findFiles(long, ['**'], LIMITS)).rejects.toThrow('is too long')
     expect((await findFiles(path, ['*', 'd/*'], LIMITS)).notes).toEqual(['no file fits d/*'])
   })
 })
@@ -212,6 +218,57 @@ describe('what a task leaves behind', () => {
     expect(await pieces(id)).toBe(1)
     const attempts = await tasks.engine.millrace.attempts(id)
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['lease_lost', 'succeeded'])
+  })
+
+  test('that is stored when the lease is lost before the outcome is written is not kept', async () => {
+    const archive = await tasks.archive()
+    const millrace = await connect({ databaseUrl: tasks.engine.databaseUrl })
+    const worker = createArchiveTaskWorker(tasks.workshop({ millrace }))
+    const seen: number[] = []
+    const late: AnyWorker = {
+      ...worker,
+      async work(context) {
+        const result = await worker.work(context)
+        seen.push(await pieces(context.task.id))
+        if (seen.length === 1) await tasks.engine.expire(dispatcher.id)
+        return result
+      },
+    }
+    const dispatcher = millrace.dispatch([late], { stopSeconds: 0 })
+    const id = await tasks.add(archive, { run: 'date +%N > out', artifacts: ['out'] })
+    const task = await tasks.ended(id)
+    await dispatcher.stop()
+    await millrace.close()
+    expectSuccess(task)
+    expect(seen).toEqual([1, 2])
+    expect(await pieces(id)).toBe(1)
+    const [artifact] = await list(id)
+    const attempts = await tasks.engine.millrace.attempts(id)
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['lease_lost', 'succeeded'])
+    expect(artifact?.attempt).toBe(attempts[1]?.epoch)
+  })
+
+  test('by a worker that died is swept, and nothing that is kept or under way', async () => {
+    const archive = await tasks.archive()
+    await tasks.start()
+    const kept = await tasks.run(archive, { run: 'echo x > out', artifacts: ['out'] })
+    const over = await tasks.run(archive, { run: 'true' })
+    const waiting = await tasks.add(archive, { run: 'true', options: { heldBy: 'the test' } })
+    const { pool } = tasks.engine
+    for (const [task, attempt] of [
+      [over.id, 1],
+      [waiting, 0],
+      [kept.id, 7],
+    ] as const) {
+      await pool.query('insert into millrace.artifact_upload (task, attempt) values ($1, $2)', [task, attempt])
+      await pool.query(`insert into millrace.artifact_piece values ($1, $2, 0, 0, 'x')`, [task, attempt])
+    }
+    expect(await sweepFiles(pool)).toBe(2)
+    expect([await pieces(over.id), await pieces(waiting), await pieces(kept.id)]).toEqual([0, 1, 1])
+    expect((await bytesOf((await list(kept.id))[0])).toString()).toBe('x\n')
+    await tasks.engine.millrace.cancel(waiting)
+    expect(await sweepFiles(pool)).toBe(1)
+    expect(await pieces(waiting)).toBe(0)
   })
 
   test('goes with the task when that is pruned', async () => {

@@ -3,7 +3,8 @@ import { aWorker, useEngine } from '../../test/engine.ts'
 import { opened, write } from '../../test/repositories/kit.ts'
 import { svnFiles } from '../../test/repositories/svn.ts'
 import { PermanentError } from '../engine/index.ts'
-import { changedPaths, writeLines } from './changed-paths.ts'
+import { changedPaths } from './changed-paths.ts'
+import { writeLines } from './task-command.ts'
 
 const engine = useEngine()
 const worker = aWorker({

@@ -41,8 +41,3 @@ async function readChanges(
 
 const revisionBefore = async (repository: Repository, number: number) =>
   number > 1 ? repository.revision(number - 1) : undefined
-
-/** As the command reads them: one in a line. A path that itself holds a line feed is written as JSON does. */
-export function writeLines(paths: readonly string[]): string {
-  return paths.map((path) => `${path.includes('\n') ? JSON.stringify(path) : path}\n`).join('')
-}

@@ -1,7 +1,7 @@
 // How a command commits its workspace: it asks the process that performs it, through a socket that exists while the attempt
 // is under way. That process has the workspace, the credentials and the lease; the command has none of them.
 import { timingSafeEqual } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,8 +19,18 @@ export type CommitDoor = AsyncDisposable & {
   readonly socket: string
 }
 
-/** Opens the door. Whoever knocks shows the token of the attempt. */
-export async function openCommitDoor(committer: Committer, token: string): Promise<CommitDoor> {
+export type DoorOptions = {
+  /** Whoever knocks shows it. */
+  readonly token: string
+  /** Containers have users of their own: then the token alone keeps others out. */
+  readonly isForContainer: boolean
+}
+
+/** Opens the door, until it is disposed of. */
+export async function openCommitDoor(
+  committer: Committer,
+  { token, isForContainer }: DoorOptions,
+): Promise<CommitDoor> {
   // The path of a socket has at most about a hundred characters, which the data folder may need for itself.
   const folder = await mkdtemp(join(tmpdir(), 'millrace-door-'))
   const socket = join(folder, SOCKET)
@@ -38,6 +48,7 @@ export async function openCommitDoor(committer: Committer, token: string): Promi
   }
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve))
+    if (isForContainer) await Promise.all([chmod(folder, 0o755), chmod(socket, 0o666)])
   } catch (error) {
     await close()
     throw error

@@ -5,6 +5,7 @@ import { type Glob, isGlobProblem, parseGlob } from './definition/glob.ts'
 import { matchPath } from './definition/match-glob.ts'
 
 const ADMINISTRATION = new Set(['.git', '.svn'])
+const LONGEST_PATH = 1000 // in bytes: the database looks it up by an index, whose entries have a limit
 
 export type FoundFiles = {
   /** Relative to the folder, in order. */
@@ -38,8 +39,10 @@ export async function findFiles(root: string, patterns: readonly string[], limit
       notes.push(`${path} is ${entry.isSymbolicLink() ? 'a link' : 'no plain file'} and is not kept`)
       return
     }
+    if (Buffer.byteLength(path) > LONGEST_PATH)
+      throw new ArtifactsRefused(`the path ${path.slice(0, 100)}… is too long`)
     paths.push(path)
-    bytes += (await lstat(join(root, path))).size
+    bytes += (await lstat(join(root, path)).catch(unreadable(path))).size
     if (paths.length > limits.count)
       throw new ArtifactsRefused(`more than ${limits.count} files fit ${patterns.join(', ')}`)
     if (bytes > limits.bytes)
@@ -48,7 +51,8 @@ export async function findFiles(root: string, patterns: readonly string[], limit
       )
   }
   const walk = async (folder: string): Promise<void> => {
-    for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(unreadable(folder))
+    for (const entry of entries) {
       if (folder === '' && ADMINISTRATION.has(entry.name)) continue
       const path = `${folder}${entry.name}`
       if (!entry.isDirectory()) await take(path, entry)
@@ -58,6 +62,11 @@ export async function findFiles(root: string, patterns: readonly string[], limit
   await walk('')
   const idle = globs.filter(({ hasFound }) => !hasFound).map(({ text }) => `no file fits ${text}`)
   return { paths: paths.sort(), bytes, notes: [...notes, ...idle] }
+}
+
+/** Files that nobody may read, and names that are no text. */
+export const unreadable = (path: string) => (error: NodeJS.ErrnoException) => {
+  throw new ArtifactsRefused(`${path} cannot be read: ${error.code ?? error.message}`)
 }
 
 function read(text: string): Glob {

@@ -31,7 +31,7 @@ export {
   type RevisionRef,
   type Trigger,
 } from './payload.ts'
-export { type ArchiveTaskWorker, createArchiveTaskWorker, type TaskResult, type TaskWorkshop } from './perform-task.ts'
+export { type ArchiveTaskWorker, createArchiveTaskWorker } from './perform-task.ts'
 export { MOST_DEPTH } from './plan-revision.ts'
 export type { ChosenTasks, PlannedRun } from './plan-run.ts'
 export type { Problem } from './problem.ts'
@@ -46,3 +46,4 @@ export type {
 export type { Registration } from './register.ts'
 export type { ReadSecrets, Repositories } from './repositories.ts'
 export type { Schedule } from './schedule.ts'
+export type { TaskResult, TaskWorkshop } from './task-workshop.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Pool } from '../db/index.ts'
 import { PermanentError } from '../engine/index.ts'
-import { dropFiles, type StoredFile, storeFile } from '../storage/index.ts'
+import { beginFiles, dropFiles, FileUnusable, type StoredFile, storeFile } from '../storage/index.ts'
 import { ArtifactsRefused, checkPlace, type FileLimits, findFiles } from './find-files.ts'
 import type { Room } from './task-room.ts'
 
@@ -28,6 +28,8 @@ export async function keepFiles(of: Collecting): Promise<StoredFile[]> {
     await checkPlace(room.path, room.place)
     const { paths, notes } = await findFiles(room.path, patterns, of.limits)
     for (const note of notes) of.onNote(note)
+    if (paths.length === 0) return []
+    await beginFiles(pool, { task, attempt }, signal)
     const stored: StoredFile[] = []
     for (const [number, path] of paths.entries()) {
       stored.push(await storeFile({ pool, task, attempt, signal, path, number, file: join(room.path, path) }))
@@ -35,7 +37,7 @@ export async function keepFiles(of: Collecting): Promise<StoredFile[]> {
     return stored
   } catch (error) {
     await dropFiles(pool, { task, attempt }).catch(() => {})
-    if (error instanceof ArtifactsRefused) throw new PermanentError(`the artifacts are not kept: ${error.message}`)
-    throw error
+    const isRefused = error instanceof ArtifactsRefused || error instanceof FileUnusable
+    throw isRefused ? new PermanentError(`the artifacts are not kept: ${error.message}`) : error
   }
 }

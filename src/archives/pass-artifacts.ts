@@ -21,7 +21,7 @@ export async function passArtifacts(
   task: WorkedTask<ArchiveTask>,
   { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  await mkdir(folder)
+  await mkdir(folder, { recursive: true })
   const names = await sourcesOf(millrace, task)
   if (names.size === 0) return
   for (const artifact of await listArtifacts(pool, { tasks: [...names.keys()], limit: MOST })) {

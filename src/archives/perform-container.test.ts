@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { expectSuccess, TOKEN, useArchiveTasks } from '../../test/archive-tasks.ts'
 import { IMAGE, useContainers } from '../../test/containers.ts'
 import { waitFor } from '../../test/processes.ts'
@@ -9,13 +9,10 @@ import { listArtifacts } from '../storage/index.ts'
 
 const containers = useContainers()
 const containerRunner = createContainerRunner()
-const tasks = useArchiveTasks(gitFiles, () => ({
-  containerRunner,
-  secrets: {
-    read: async (_, names) =>
-      Object.fromEntries(names.map((name) => [name, `the first line of ${name}\nof two lines`])),
-  },
-}))
+const tasks = useArchiveTasks(gitFiles, () => ({ containerRunner }))
+beforeAll(async () => {
+  await tasks.secrets().set({ archive: '', name: 'KEY', value: 'the first line\nof two lines', actor: 'test' })
+})
 const running = () => containers.podman('ps', '--all', '--quiet').split('\n').filter(Boolean).length
 
 describe('a task in a container', () => {

@@ -1,24 +1,23 @@
 import { writeFile } from 'node:fs/promises'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { errorOf, expectSuccess, TOKEN, useArchiveTasks } from '../../test/archive-tasks.ts'
 import { waitFor } from '../../test/processes.ts'
 import { svnFiles } from '../../test/repositories/svn.ts'
-import { SecretMissing } from '../secrets/index.ts'
 import { followOutput } from '../storage/index.ts'
+import { RepositoryUnreachable } from '../vcs/index.ts'
+import { NoRepository } from './errors.ts'
 
 const SECRET = 'hunter2-is-the-password'
 const KEY = '-----BEGIN KEY-----\nabcdefghijklmnop\nqrstuvwxyz012345\n-----END KEY-----\n'
-const secrets: Record<string, string> = { PASSWORD: SECRET, SIGNING_KEY: KEY }
-
-const tasks = useArchiveTasks(svnFiles, () => ({
-  secrets: {
-    async read(archive, names) {
-      const missing = names.filter((name) => secrets[name] === undefined)
-      if (missing.length > 0) throw new SecretMissing(archive, missing)
-      return Object.fromEntries(names.map((name) => [name, secrets[name] ?? '']))
-    },
-  },
-}))
+const tasks = useArchiveTasks(svnFiles)
+beforeAll(async () => {
+  for (const [name, value] of [
+    ['PASSWORD', SECRET],
+    ['SIGNING_KEY', KEY],
+  ] as const) {
+    await tasks.secrets().set({ archive: '', name, value, actor: 'test' })
+  }
+})
 
 describe('the command of a task', () => {
   test('finds in its environment what it is about', async () => {
@@ -141,6 +140,56 @@ describe('the command of a task', () => {
     }
     expect(seen.join('')).toBe('one\ntwo\n')
     expect(seen.length).toBeGreaterThan(1)
+  })
+})
+
+describe('a repository that does not answer', () => {
+  test('is asked again within the attempt, and a moment of it costs no retry', async () => {
+    const archive = await tasks.archive()
+    let isAway = true
+    const of = async () => {
+      if (!isAway) return archive.repository
+      isAway = false
+      throw new RepositoryUnreachable('nobody answers at svn://nowhere')
+    }
+    await tasks.start({ repositories: { of } })
+    const task = await tasks.run(archive, { run: 'cat a' })
+    expectSuccess(task)
+    expect(task.log).toBe(
+      `[millrace: the workspace of ${archive.name} at revision 1 cannot be made: nobody answers at svn://nowhere; trying again in 0.01 s]\nfirst\n`,
+    )
+    expect(await tasks.engine.millrace.attempts(task.id)).toHaveLength(1)
+  })
+
+  test('puts the task off when it stays away, and says why', async () => {
+    const archive = await tasks.archive()
+    const of = async () => {
+      throw new RepositoryUnreachable('nobody answers at svn://nowhere')
+    }
+    await tasks.start({ repositories: { of } })
+    const id = await tasks.add(archive, { run: 'cat a' })
+    const task = await waitFor(async () => {
+      const found = await tasks.engine.millrace.task(id)
+      return found.state === 'delayed' ? found : undefined
+    })
+    expect(task.failures).toBe(0)
+    expect(await tasks.log(id)).toContain('nobody answers at svn://nowhere; again in 10 s]')
+    await tasks.engine.millrace.cancel(id)
+  })
+
+  test('is not there for every archive: the task then runs in an empty folder', async () => {
+    const archive = await tasks.archive()
+    const of = async () => {
+      throw new NoRepository(archive.name)
+    }
+    await tasks.start({ repositories: { of } })
+    const task = await tasks.run(archive, {
+      run: 'ls -A; [ -n "$MILLRACE_COMMIT_SOCKET" ] || echo none; echo x > out',
+      artifacts: ['out'],
+    })
+    expectSuccess(task)
+    expect(task.log).toBe('none\n')
+    expect(task.output).toEqual({ exit_code: 0, artifacts: 1 })
   })
 })
 

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { basicEnvironment, type CommandSpec, type Mount, toTimeoutMs } from '../runners/index.ts'
-import { writeLines } from './changed-paths.ts'
 import type { CommitDoor } from './commit-door.ts'
 import { inputVariable } from './definition/names.ts'
 import type { Run } from './definition/workflow.ts'
@@ -106,4 +105,9 @@ async function borrowedObjects({ path, repository }: Room): Promise<Mount[]> {
     .split('\n')
     .filter((line) => line.startsWith('/'))
     .map((objects) => ({ source: objects, target: objects, isReadOnly: true }))
+}
+
+/** As the command reads them: one in a line. A path that itself holds a line feed is written as JSON does. */
+export function writeLines(paths: readonly string[]): string {
+  return paths.map((path) => `${path.includes('\n') ? JSON.stringify(path) : path}\n`).join('')
 }

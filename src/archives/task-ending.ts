@@ -10,6 +10,8 @@ export const TEMPORARY = 111
 const MOST_POSTPONEMENTS = 10
 const FIRST_SECONDS = 2
 const LONGEST_SECONDS = 600
+const MOST_AWAY = 5
+const FIRST_AWAY_SECONDS = 10
 
 /** What programs see of an end that was no success. */
 type Facts = { readonly exit_code: number | null; readonly signal?: string; readonly reason?: string }
@@ -40,6 +42,11 @@ export function judge(ending: Ending, postponed: number): { readonly exitCode: n
     case 'stopped':
       throw retry('stopped', { exit_code: null, reason: 'stopped' })
   }
+}
+
+/** When to try again after the repository did not answer; undefined when that was often enough. */
+export function whenBack(postponed: number): Later | undefined {
+  return postponed < MOST_AWAY ? later({ delaySeconds: FIRST_AWAY_SECONDS * 2 ** postponed }) : undefined
 }
 
 function judgeExit(ending: Extract<Ending, { type: 'exited' }>, postponed: number): { exitCode: number } | Later {

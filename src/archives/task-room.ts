@@ -3,6 +3,7 @@
 import { chmod, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isConnectionLost, isRetryable } from '../db/index.ts'
 import { TransientError } from '../engine/index.ts'
 import { type Repository, RepositoryError, type Workspace } from '../vcs/index.ts'
 import type { ArchiveTask } from './payload.ts'
@@ -34,11 +35,16 @@ export type RoomOptions = {
 // A repository that is restarted, or a network that breaks for a moment, costs a task none of its retries.
 const PAUSES_MS = [1_000, 4_000, 10_000]
 
-/** Throws `TransientError` when the workspace cannot be made. */
+/** The repository does not answer, and may do so later without anybody's help. */
+export class RepositoryAway extends TransientError {}
+
+/** Throws `TransientError` when the workspace cannot be made, and of these `RepositoryAway` for what passes. */
 export async function openRoom(options: RoomOptions): Promise<Room> {
   const folder = await mkdtemp(join(options.scratch, `task-${options.task}-`))
   const remove = () => removeFolder(folder)
   try {
+    // Containers have users of their own; on the host the folder above keeps others out.
+    await chmod(folder, 0o755)
     await mkdir(join(folder, 'tmp'))
     const taken = await takeWorkspace(options)
     const path = taken?.workspace.path ?? join(folder, 'workspace')
@@ -68,8 +74,11 @@ async function takeWorkspace(options: RoomOptions): Promise<Taken | undefined> {
       const { code, message } = error as { code?: unknown; message: string }
       if (code === 'no_repository') return undefined
       const why = `the workspace of ${work.archive} at revision ${work.rev.number} cannot be made: ${message}`
-      const pauseMs = error instanceof RepositoryError && error.isRetryable ? pausesMs[round] : undefined
-      if (pauseMs === undefined) throw new TransientError(why, { cause: error })
+      const isDatabaseAway = isConnectionLost(error) || isRetryable(error)
+      const mayPass = isDatabaseAway || (error instanceof RepositoryError && error.isRetryable)
+      if (!mayPass) throw new TransientError(why, { cause: error })
+      const pauseMs = pausesMs[round]
+      if (pauseMs === undefined) throw new RepositoryAway(why, { cause: error })
       onPause(`${why}; trying again in ${pauseMs / 1000} s`)
       await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted())
     }

@@ -51,6 +51,8 @@ const byCode: Readonly<Record<string, ExitName>> = {
   unknown_workflow: 'not_found',
   unknown_workflow_task: 'not_found',
   invalid_input: 'usage',
+  out_of_date: 'conflict',
+  commit_refused: 'not_allowed',
   server_unreachable: 'unreachable',
   not_a_server: 'unreachable',
   timed_out: 'timed_out',

@@ -71,6 +71,11 @@ const look: readonly Entry[] = [
   leaf('why', 'say why a task is in its state', async () => (await import('./commands/why.ts')).why),
   leaf('logs', 'print the output of a task', async () => (await import('./commands/logs.ts')).logs),
   leaf(
+    'artifacts',
+    'list or fetch the files that a task has left behind',
+    async () => (await import('./commands/artifacts.ts')).artifacts,
+  ),
+  leaf(
     'watch',
     'show tasks as they change, until they have ended',
     async () => (await import('./commands/watch.ts')).watch,
@@ -198,6 +203,7 @@ const workflows: readonly Leaf[] = [
     async () => (await import('./commands/workflow-plan.ts')).workflowPlan,
   ),
   leaf('graph', 'draw the tasks', async () => (await import('./commands/workflow-graph.ts')).workflowGraph),
+  leaf('run', 'run tasks on this machine', async () => (await import('./commands/workflow-run.ts')).workflowRun),
   leaf(
     'schema',
     'print the JSON Schema, for editors',
@@ -223,6 +229,16 @@ const archives: readonly Leaf[] = [
     async () => (await import('./commands/archive-catch-up.ts')).archiveCatchUp,
   ),
   leaf('rm', 'watch it no more', async () => (await import('./commands/archive-rm.ts')).archiveRm),
+]
+
+const secrets: readonly Leaf[] = [
+  leaf(
+    'set',
+    'set a secret, from standard input or a file',
+    async () => (await import('./commands/secret-set.ts')).secretSet,
+  ),
+  leaf('ls', 'list secrets, without their values', async () => (await import('./commands/secret-ls.ts')).secretLs),
+  leaf('rm', 'remove a secret', async () => (await import('./commands/secret-rm.ts')).secretRm),
 ]
 
 const tokens: readonly Leaf[] = [
@@ -260,7 +276,11 @@ export const tree: readonly Group[] = [
     title: 'Archives',
     commands: [
       { name: 'archive', about: 'repositories whose commits start workflows', commands: archives },
-      leaf('commit', 'announce a revision of an archive', async () => (await import('./commands/commit.ts')).commit),
+      leaf(
+        'commit',
+        'announce a revision; inside a task, commit',
+        async () => (await import('./commands/commit.ts')).commit,
+      ),
       leaf('loom', 'draw revisions by their tasks', async () => (await import('./commands/loom.ts')).loom),
     ],
   },
@@ -282,7 +302,11 @@ export const tree: readonly Group[] = [
   { title: 'Hooks', commands: [{ name: 'hook', about: 'the hooks of repositories on this host', commands: hooks }] },
   {
     title: 'Access',
-    commands: [...access, { name: 'token', about: 'tokens of programs and people', commands: tokens }],
+    commands: [
+      ...access,
+      { name: 'token', about: 'tokens of programs and people', commands: tokens },
+      { name: 'secret', about: 'what tasks need and nobody may see', commands: secrets },
+    ],
   },
   { title: 'Other', commands: other },
 ]

@@ -1,26 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { scratch } from '../../test/scratch.ts'
+import { leaveArtifacts } from '../../test/artifacts.ts'
 import { aTaskServer, type TaskServer } from '../../test/task-server.ts'
-import { keepArtifacts, storeFile } from '../storage/index.ts'
 
 /** A task that has left these files behind. */
 async function aTaskWith(server: TaskServer, files: Readonly<Record<string, Buffer | string>>): Promise<string> {
-  const { path: folder } = await scratch()
-  const { pool } = server.database
   const id = await server.add({ scope: 'archive:My-Project', key: '12:build' })
   await server.perform()
-  const of = { task: id, attempt: 1 }
-  const { signal } = new AbortController()
-  const stored = []
-  for (const [number, [path, content]] of Object.entries(files).entries()) {
-    const file = join(folder, String(number))
-    await writeFile(file, content)
-    stored.push(await storeFile({ ...of, pool, file, path, number, signal }))
-  }
-  await keepArtifacts(pool, of, stored)
+  const left = Object.entries(files).map(([path, content]) => [path, { content }])
+  await leaveArtifacts(server.database.pool, id, Object.fromEntries(left))
   return id
 }
 

@@ -1,20 +1,17 @@
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
-import { type QueryOf, routes } from '../api/index.ts'
+import { id, type QueryOf, routes } from '../api/index.ts'
 import type { Secret, Secrets } from '../secrets/index.ts'
 import { addRoute } from './add-route.ts'
 import { positionOf, toPage } from './cursor.ts'
 import { setVersion } from './version.ts'
 
-const position = z.strictObject({ name: z.string(), archive: z.string() })
-
 /** `/v1/secrets` and `/v1/archives/{archive}/secrets`: what is told of secrets, and how they are set. */
 export function addSecrets(app: FastifyInstance, secrets: Secrets): void {
   const { secrets: of } = routes
   const page = async (route: typeof of.list | typeof of.listOf, query: QueryOf<typeof of.list>, archive?: string) => {
-    const after = positionOf(route, query, position)
+    const after = positionOf(route, query, id)
     const rows = await secrets.list({ archive, after, limit: query.limit + 1 })
-    return toPage(route, query, rows, { item: toShown, position: (row) => ({ name: row.name, archive: row.archive }) })
+    return toPage(route, query, rows, { item: toShown, position: (row) => row.id })
   }
   addRoute(app, of.list, ({ query }) => page(of.list, query))
   addRoute(app, of.listOf, ({ params, query }) => page(of.listOf, query, params.archive))

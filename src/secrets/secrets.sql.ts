@@ -1,6 +1,7 @@
-import { array, bool, bytea, int4, many, maybe, nullable, one, run, text, timestamptz } from '../db/index.ts'
+import { array, bool, bytea, int4, int8, many, maybe, nullable, one, run, text, timestamptz } from '../db/index.ts'
 
 const shown = {
+  id: int8,
   archive: text,
   name: text,
   version: int4,
@@ -43,20 +44,16 @@ export const putSecret = one(
       changed_by = excluded.changed_by,
       key        = excluded.key,
       sealed     = excluded.sealed
-  returning s.archive, s.name, s.version, s.created_at, s.created_by, s.changed_at, s.changed_by
+  returning s.id, s.archive, s.name, s.version, s.created_at, s.created_by, s.changed_at, s.changed_by
 `
 
-/** Those of an archive and those for all, or all there are. */
-export const listSecrets = many(
-  'secrets.list',
-  { archive: nullable(text), after: nullable(array(text)), limit: int4 },
-  shown,
-)`
-  select archive, name, version, created_at, created_by, changed_at, changed_by
+/** Those of an archive and those for all, or all there are; the oldest first. */
+export const listSecrets = many('secrets.list', { archive: nullable(text), after: int8, limit: int4 }, shown)`
+  select id, archive, name, version, created_at, created_by, changed_at, changed_by
   from millrace.secret
   where (${'archive'}::text is null or archive in ('', ${'archive'}))
-    and (${'after'}::text[] is null or array[name, archive] > ${'after'}::text[])
-  order by name, archive
+    and id > ${'after'}
+  order by id
   limit ${'limit'}::int
 `
 

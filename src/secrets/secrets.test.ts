@@ -85,14 +85,14 @@ describe('a secret', () => {
     await store.put('A', 'a third', 'one')
     const all = await store.list({ limit: 10 })
     expect(all.map(({ archive, name, version }) => [archive, name, version])).toEqual([
+      ['', 'B', 1],
       ['', 'A', 1],
       ['one', 'A', 2],
-      ['', 'B', 1],
     ])
-    expect(all[1]?.changedAt.getTime()).toBeGreaterThan(all[1]?.createdAt.getTime() ?? 0)
+    expect(all[2]?.changedAt.getTime()).toBeGreaterThan(all[2]?.createdAt.getTime() ?? 0)
     expect(JSON.stringify(all)).not.toMatch(/another|third|nobody/)
     expect(await store.list({ archive: 'two', limit: 10 })).toHaveLength(2)
-    expect(await store.list({ after: { name: 'A', archive: '' }, limit: 10 })).toEqual(all.slice(1))
+    expect(await store.list({ after: all[0]?.id, limit: 10 })).toEqual(all.slice(1))
   })
 
   test('is changed and removed only at the version that was meant', async () => {

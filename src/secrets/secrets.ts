@@ -25,6 +25,7 @@ import {
 
 /** What is told of a secret. */
 export type Secret = {
+  readonly id: string
   /** Empty: it is for every archive. */
   readonly archive: string
   readonly name: string
@@ -46,7 +47,7 @@ export type SecretChange = {
 export type ListSecrets = {
   /** Those of this archive and those for all. Default: all there are. */
   readonly archive?: string | undefined
-  readonly after?: Pick<Secret, 'name' | 'archive'> | undefined
+  readonly after?: string | undefined
   readonly limit: number
 }
 
@@ -58,7 +59,7 @@ export type Secrets = {
   read(archive: string, names: readonly string[]): Promise<Record<string, string>>
   /** Throws `SecretChanged`, or one of the errors about keys. */
   set(change: SecretChange & { readonly value: string }): Promise<Secret>
-  /** By name. */
+  /** The oldest first. */
   list(options: ListSecrets): Promise<Secret[]>
   /** Needs no key. Throws `SecretNotFound` or `SecretChanged`. */
   remove(change: SecretChange): Promise<void>
@@ -109,9 +110,8 @@ export function createSecrets({ pool, dataDir, key: given }: SecretsOptions): Se
         return toSecret(await putSecret(tx, { ...place, by: actor, key: key.fingerprint, sealed }))
       })
     },
-    async list({ archive, after, limit }) {
-      const position = after === undefined ? null : [after.name, after.archive]
-      const rows = await listSecrets(pool, { archive: archive ?? null, after: position, limit })
+    async list({ archive, after = '0', limit }) {
+      const rows = await listSecrets(pool, { archive: archive ?? null, after, limit })
       return rows.map(toSecret)
     },
     async remove({ archive, name, version: expected }) {
@@ -136,6 +136,7 @@ function openRow({ key, fingerprint }: SecretKey, { sealed, key: needed, ...plac
 }
 
 const toSecret = (row: Awaited<ReturnType<typeof putSecret>>): Secret => ({
+  id: row.id,
   archive: row.archive,
   name: row.name,
   version: row.version,

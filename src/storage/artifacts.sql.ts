@@ -13,6 +13,32 @@ export const insertPiece = run('storage.insert_piece', {
   on conflict (task, attempt, number, start) do nothing
 `
 
+export const insertUpload = run('storage.insert_upload', { task: int8, attempt: int4 })`
+  insert into millrace.artifact_upload (task, attempt)
+  values (${'task'}, ${'attempt'})
+  on conflict (task, attempt) do nothing
+`
+
+export const deleteUploads = run('storage.delete_uploads', { task: int8 })`
+  delete from millrace.artifact_upload
+  where task = ${'task'}
+`
+
+export const deleteUpload = run('storage.delete_upload', { task: int8, attempt: int4 })`
+  delete from millrace.artifact_upload
+  where task = ${'task'} and attempt = ${'attempt'}
+`
+
+/** Uploads of attempts that are over: a task that is not live has ended, and a later attempt has another epoch. */
+export const listStaleUploads = many('storage.list_stale_uploads', { limit: int4 }, { task: int8, attempt: int4 })`
+  select upload.task, upload.attempt
+  from millrace.artifact_upload as upload
+  left join millrace.live on live.id = upload.task
+  where live.id is null or live.epoch > upload.attempt
+  order by upload.task, upload.attempt
+  limit ${'limit'}::int
+`
+
 export const deleteArtifacts = run('storage.delete_artifacts', { task: int8 })`
   delete from millrace.artifact
   where task = ${'task'}
@@ -43,9 +69,15 @@ export const deleteLoosePieces = run('storage.delete_loose_pieces', { task: int8
     )
 `
 
+/** Never those of an attempt that was kept. */
 export const deletePieces = run('storage.delete_pieces', { task: int8, attempt: int4 })`
   delete from millrace.artifact_piece
   where task = ${'task'} and attempt = ${'attempt'}
+    and not exists (
+      select 1
+      from millrace.artifact
+      where artifact.task = ${'task'} and artifact.attempt = ${'attempt'}
+    )
 `
 
 const artifact = {

@@ -9,8 +9,12 @@ import {
   deleteArtifacts,
   deleteLoosePieces,
   deletePieces,
+  deleteUpload,
+  deleteUploads,
   insertArtifacts,
   insertPiece,
+  insertUpload,
+  listStaleUploads,
   readPiece,
   readArtifact as selectArtifact,
   listArtifacts as selectArtifacts,
@@ -47,14 +51,23 @@ export type StoreFileOptions = OutputOf & {
   readonly signal: AbortSignal
 }
 
-/** Stores the bytes of a file, waiting while the database is away. */
+/** What is to be stored is no file that can be read. */
+export class FileUnusable extends Error {
+  readonly code = 'file_unusable'
+}
+
+/** Stores the bytes of a file, waiting while the database is away. Throws `FileUnusable`. */
 export async function storeFile(options: StoreFileOptions): Promise<StoredFile> {
   const { pool, task, attempt, number, path, signal } = options
   // Whoever wrote the file may have put something else in its place: no link is followed, and no pipe waited for.
-  const handle = await open(options.file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const handle = await open(options.file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw new FileUnusable(`${path} cannot be read: ${error.code ?? error.message}`)
+    },
+  )
   try {
     const facts = await handle.stat()
-    if (!facts.isFile()) throw new Error(`${path} is no plain file`)
+    if (!facts.isFile()) throw new FileUnusable(`${path} is no plain file`)
     const hash = createHash('sha256')
     let start = 0
     for await (const bytes of piecesOf(handle)) {
@@ -91,17 +104,37 @@ export async function keepArtifacts(db: Db, of: OutputOf, files: readonly Stored
       executables: files.map(({ isExecutable }) => isExecutable),
     })
   }
-  await deleteLoosePieces(db, { task: of.task })
+  await dropLooseFiles(db, of.task)
 }
 
-/** Removes what attempts have stored that came to nothing. */
-export function dropLooseFiles(db: Db, task: string): Promise<void> {
-  return deleteLoosePieces(db, { task })
+/** Says that an attempt is going to store files: they are found when it does not come to an end. */
+export async function beginFiles(pool: Pool, of: OutputOf, signal: AbortSignal): Promise<void> {
+  await patiently(signal, () => insertUpload(pool, of))
+  signal.throwIfAborted()
+}
+
+/** Removes what attempts of a task have stored that came to nothing. */
+export async function dropLooseFiles(db: Db, task: string): Promise<void> {
+  await deleteLoosePieces(db, { task })
+  await deleteUploads(db, { task })
 }
 
 /** Removes what an attempt that came to nothing has stored. */
-export function dropFiles(db: Db, of: OutputOf): Promise<void> {
-  return deletePieces(db, of)
+export async function dropFiles(db: Db, of: OutputOf): Promise<void> {
+  await deletePieces(db, of)
+  await deleteUpload(db, of)
+}
+
+const UPLOADS_AT_ONCE = 100
+
+/** Removes what attempts have stored whose worker died or could not remove it. Answers of how many attempts. */
+export async function sweepFiles(db: Db): Promise<number> {
+  for (let count = 0; ; ) {
+    const stale = await listStaleUploads(db, { limit: UPLOADS_AT_ONCE })
+    for (const of of stale) await dropFiles(db, of)
+    count += stale.length
+    if (stale.length < UPLOADS_AT_ONCE) return count
+  }
 }
 
 export type ListArtifacts = { readonly tasks: readonly string[]; readonly after?: number; readonly limit: number }

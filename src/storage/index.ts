@@ -1,7 +1,9 @@
 export {
   type Artifact,
+  beginFiles,
   dropFiles,
   dropLooseFiles,
+  FileUnusable,
   findArtifact,
   keepArtifacts,
   type ListArtifacts,
@@ -9,6 +11,7 @@ export {
   readArtifact,
   type StoredFile,
   storeFile,
+  sweepFiles,
 } from './artifacts.ts'
 export { type AttemptOutput, createAttemptOutput } from './attempt-output.ts'
 export { followOutput } from './follow.ts'
@@ -24,5 +27,6 @@ export type {
   OutputWriterOptions,
   ReadOptions,
 } from './output.ts'
+export { patiently } from './patiently.ts'
 export { outputSize, readOutput } from './read.ts'
 export { createOutputWriter, resumeOutputWriter } from './write.ts'

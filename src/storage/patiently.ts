@@ -4,8 +4,11 @@ import { isConnectionLost, isRetryable } from '../db/index.ts'
 const FIRST_DELAY_MS = 50
 const LONGEST_DELAY_MS = 2_000
 
-/** Does it, again and again while the database is away: the attempt's lease says when that is in vain. */
-export async function patiently(signal: AbortSignal | undefined, body: () => Promise<void>): Promise<void> {
+/**
+ * Does it, again and again while the database is away: the attempt's lease says when that is in vain. Answers undefined when
+ * the signal was aborted first.
+ */
+export async function patiently<T>(signal: AbortSignal | undefined, body: () => Promise<T>): Promise<T | undefined> {
   for (let delayMs = FIRST_DELAY_MS; !signal?.aborted; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
     try {
       return await body()
@@ -14,4 +17,5 @@ export async function patiently(signal: AbortSignal | undefined, body: () => Pro
       await sleep(delayMs, undefined, signal ? { signal } : {}).catch(() => {})
     }
   }
+  return undefined
 }
