@@ -7,7 +7,12 @@ import { aReceiver } from '../../test/receiver.ts'
 import { git, initBare } from '../../test/repositories/git.ts'
 import { findRepository, tryHook, uninstall } from './index.ts'
 
-const revsOf = (received: readonly { body: string }[]) => received.map(({ body }) => JSON.parse(body).rev)
+/** What was announced, in its order; a notice may come twice. */
+const revsOf = (received: readonly { body: string }[]): string[] => [
+  ...new Set(received.map(({ body }) => JSON.parse(body).rev)),
+]
+const heard = (receiver: { received: readonly { body: string }[] }, rev: string) =>
+  waitFor(() => revsOf(receiver.received).includes(rev) || undefined)
 
 /** A bare repository and a clone of it, in a folder of this name. */
 async function aBare(name = 'book.git') {
@@ -32,12 +37,13 @@ test('a push announces the new tip of the branch, and a push to another branch n
   await commit()
   const first = await commit()
   await push('main')
-  await receiver.count(1)
+  await heard(receiver, first)
   await commit()
   await push('HEAD:refs/heads/side', 'HEAD:refs/tags/v1')
   const second = await commit()
   await push('main', 'HEAD:refs/heads/other')
-  expect(revsOf(await receiver.count(2))).toEqual([first, second])
+  await heard(receiver, second)
+  expect(revsOf(receiver.received)).toEqual([first, second])
   const folder = join(bare, 'millrace', 'Book')
   await waitFor(async () => (await readdir(join(folder, 'spool'))).length === 0 || undefined)
 })
@@ -73,8 +79,9 @@ test('commits, amendments and merges in a work tree are announced, from a linked
   const tips: string[] = []
   const say = async (...args: string[]) => {
     await git(work, ...args)
-    tips.push((await git(work, 'rev-parse', 'refs/heads/main')).trim())
-    await receiver.count(tips.length)
+    const tip = (await git(work, 'rev-parse', 'refs/heads/main')).trim()
+    tips.push(tip)
+    await heard(receiver, tip)
   }
   await say('commit', '--quiet', '--allow-empty', '-m', 'one')
   await say('commit', '--quiet', '--allow-empty', '--amend', '-m', 'two')
@@ -113,11 +120,12 @@ test('trying a hook announces the tip, and uninstalling leaves nothing', async (
   const { bare, commit, push } = await aBare()
   const receiver = await aReceiver((response) => response.writeHead(200).end())
   const before = await readdir(bare)
-  const { repository } = await installAt({ kind: 'git', path: bare }, { url: receiver.url })
+  const { repository, folder } = await installAt({ kind: 'git', path: bare }, { url: receiver.url })
   expect(await tryHook(repository)).toMatchObject([{ announced: null, status: 200 }])
   const tip = await commit()
   await push('main')
   await receiver.count(2)
+  await waitFor(async () => (await readdir(join(folder, 'spool'))).length === 0 || undefined)
   expect(await tryHook(repository)).toMatchObject([{ announced: tip, status: 200, waiting: 0 }])
   await uninstall(repository)
   expect((await readdir(bare)).sort()).toEqual(before.sort())
