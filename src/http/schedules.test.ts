@@ -30,7 +30,7 @@ test('schedules are listed in pages, of one archive or of all, and acted on by t
   expect(seen.json.next).toHaveLength(3)
 
   expect((await server.ask('POST', `/v1/schedules/${id}/pause`)).json).toMatchObject({ state: 'paused', next_at: null })
-  const headers = { 'idempotency-key': 'run it once' }
+  const headers = { 'idempotency-key': 'run-it-once' }
   const run = await server.ask('POST', `/v1/schedules/${id}/run`, { headers })
   expect([run.status, run.json.run]).toEqual([201, '1'])
   expect((await server.ask('POST', `/v1/schedules/${id}/run`, { headers })).json).toEqual(run.json)
