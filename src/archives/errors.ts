@@ -90,6 +90,6 @@ export class NothingToRun extends Error {
   readonly code = 'nothing_to_run'
   readonly remedy = 'look at the conditions (`if`) of its tasks'
   constructor(archive: string, rev: number, what: string) {
-    super(`no task of ${what} runs at revision ${rev} of archive "${archive}" by hand with these inputs`)
+    super(`no task of ${what} runs at revision ${rev} of archive "${archive}" when it is started so`)
   }
 }

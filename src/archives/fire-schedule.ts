@@ -2,7 +2,7 @@
 // set in one transaction: whoever dies in between has changed nothing, and another server takes the moment.
 import { type Client, isConnectionLost, isRetryable, isStoodStill, savepoint, transaction } from '../db/index.ts'
 import { scopeOf } from './archive.ts'
-import { ScheduleNotFound } from './errors.ts'
+import { NothingToRun, ScheduleNotFound } from './errors.ts'
 import type { PlanContext } from './plan-revision.ts'
 import { type PlannedRun, planRunWithin } from './plan-run.ts'
 import { latestDue, nextAfter, type Outcome } from './schedule.ts'
@@ -62,18 +62,18 @@ async function fire(tx: Client, context: PlanContext, moment: Moment): Promise<R
   } catch (error) {
     if (isRetryable(error) || isConnectionLost(error) || isStoodStill(error)) throw error
     // The schedule goes on, and so do the others behind it.
-    return { outcome: 'refused', reason: (error as Error).message }
+    const outcome = error instanceof NothingToRun ? 'skipped' : 'refused'
+    return { outcome, reason: (error as Error).message }
   }
 }
 
-function plan(tx: Client, context: PlanContext, { due, at }: Moment): Promise<PlannedRun> {
+async function plan(tx: Client, context: PlanContext, { due, at }: Moment): Promise<PlannedRun> {
   const trigger = { type: 'schedule', run: '', at: at.toISOString() } as const
-  return planRunWithin(tx, context, {
-    archive: due.name,
-    rev: Number(due.number),
-    trigger,
-    chosen: { workflow: due.workflow },
-  })
+  const { name: archive, workflow } = due
+  const rev = Number(due.number)
+  const planned = await planRunWithin(tx, context, { archive, rev, trigger, chosen: { workflow } })
+  if (planned.tasks.length === 0) throw new NothingToRun(archive, rev, `workflow "${workflow}"`)
+  return planned
 }
 
 async function isBusy(tx: Client, { archive, last_number: number, last_run: run }: Due): Promise<boolean> {

@@ -224,6 +224,17 @@ test('a schedule that cannot be planned does not keep the others from running', 
   ])
 })
 
+test('a time at which no condition holds is left out', async () => {
+  await using world = await atTime('2025-01-01T00:00:00Z')
+  await world.commit({ 'night.yaml': `${nightly()}    if: trigger == "manual"\n` })
+  await world.scheduler.tick()
+  world.at('2025-01-01T02:00:00Z')
+  await world.scheduler.tick()
+  expect(await world.story()).toEqual(['2025-01-01T02:00 skipped'])
+  const { id } = (await world.all())[0] ?? { id: '' }
+  await expect(world.run(id, 'ada')).rejects.toMatchObject({ code: 'nothing_to_run' })
+})
+
 test('a transaction that breaks after planning leaves the moment to the next', async () => {
   await using world = await atTime('2025-01-01T00:00:00Z')
   await world.commit({ 'night.yaml': nightly() })
