@@ -166,11 +166,8 @@ export class DispatcherLoop implements Dispatcher {
     const idle = room > 0 ? this.#idleToTell() : null
     this.#stepsUnderWay += 1
     this.#claiming += Math.max(0, room)
-    // Without room it only hands back what is finished: no look.
-    if (room > 0) {
-      this.#mustLookFully = false
-      this.#nextLook.made()
-    }
+    if (room > 0) this.#mustLookFully = false // otherwise it only hands back what is finished
+    if (room > 0) this.#nextLook.made()
     try {
       const answer = await step(this.#parts.control, {
         holder,
@@ -178,9 +175,10 @@ export class DispatcherLoop implements Dispatcher {
         epochs: finished.map((f) => f.run.epoch),
         outputs: finished.some((f) => f.output !== null) ? finished.map((f) => f.output) : null,
         unchanged: finished.flatMap((f) => (f.isUnchanged ? [f.run.id] : [])),
-        lanes: this.#lanes,
-        from_priority: scan.priorities,
-        from_order: scan.orders,
+        lanes: scan.lanes,
+        from_priority: scan.fromPriorities,
+        from_order: scan.fromOrders,
+        to_priority: scan.toPriorities,
         limit: Math.max(0, room),
         idle,
       })
@@ -189,7 +187,7 @@ export class DispatcherLoop implements Dispatcher {
       if (idle !== null) this.#isIdleListed = idle
       this.#pace.stepped(answer.tasks, room, scan)
       this.#settleFinished(finished, answer.accepted)
-      if (room > 0) this.#planNextLook(answer.tasks.length < room, scan.isFull, answer)
+      if (room > 0) this.#planNextLook(answer.tasks.length < room, scan.isComplete, answer)
       this.#begin(answer.tasks, holder)
       if (!answer.isAlive && holder === this.#lease.holder) void this.#lose()
     } catch (error) {
