@@ -103,7 +103,7 @@ export const changeArchive = maybe(
       first_number   = case when planned_number < first_number then ${'planned_number'}::bigint + 1 else first_number end,
       planned_number = ${'planned_number'},
       planned_id     = ${'planned_id'},
-      definition     = case when planned_number = ${'planned_number'} then definition end,
+      definition     = null,
       state          = case state when 'removed' then 'active' else state end,
       version        = version + 1
   where id = ${'id'} and version = ${'version'}::int and planned_number <= ${'planned_number'}
@@ -205,12 +205,14 @@ export const plannerRow = {
   planned_id: text,
   definition: nullable(bytea),
   is_set_back: bool,
+  is_unknown: bool,
+  is_announced: bool,
 }
 
 /**
- * Gives archives that are due to a planner, those that wait longest first. One whose planner has died is due
- * when that one's time is over. The next look is set before the work: a notice that comes meanwhile makes the archive due again. It need
- * not be on disk before the work begins: a claim that is lost with the server was held by a process that lost it, too.
+ * Gives archives that are due to a planner, those that wait longest first; one whose planner has died is due when that
+ * one's time is over. The next look is set before the work: a notice that comes meanwhile makes the archive due again.
+ * A claim need not be on disk before the work begins: when it is lost, the cursor still decides.
  */
 export const claimArchives = many(
   'archives.claim',
@@ -234,7 +236,8 @@ export const claimArchives = many(
     join millrace.archive a on a.id = due.archive
     cross join (select set_config('synchronous_commit', 'off', true)) quick
   where l.archive = due.archive
-  returning a.id, a.name, a.source, a.planned_number, a.planned_id, a.definition, a.is_set_back
+  returning a.id, a.name, a.source, a.planned_number, a.planned_id, a.definition, a.is_set_back,
+    a.identity is null as is_unknown, coalesce(l.announced_at > l.looked_at, false) as is_announced
 `
 
 export const renewClaim = maybe('archives.renew', { archive: int8, planner: text, seconds: float8 }, { archive: int8 })`
@@ -256,14 +259,17 @@ export const releaseArchive = run('archives.release', { archive: int8, planner: 
   where archive = ${'archive'} and planner = ${'planner'}
 `
 
-/** Gives the archive back with what keeps it from being read, to try again later. */
+/** Gives the archive back with what keeps it from being read, to try again later; at once if a notice came meanwhile. */
 export const failLook = run('archives.fail_look', { archive: int8, planner: text, problem: jsonb, delay: float8 })`
   update millrace.archive_look
   set planner       = null,
       planner_until = null,
       problem       = ${'problem'},
       failing_since = coalesce(failing_since, clock_timestamp()),
-      look_at       = clock_timestamp() + make_interval(secs => ${'delay'}),
+      look_at       = case
+        when look_at <= clock_timestamp() then look_at
+        else clock_timestamp() + make_interval(secs => ${'delay'})
+      end,
       looked_at     = clock_timestamp()
   where archive = ${'archive'} and planner = ${'planner'}
 `
@@ -275,6 +281,13 @@ export const breakArchive = run('archives.break', { archive: int8, problem: json
       problem = ${'problem'}::jsonb || jsonb_build_object('since', now()),
       version = version + 1
   where id = ${'archive'} and state = 'active'
+`
+
+/** Keeps what makes the repository this one, once it has a revision. */
+export const learnIdentity = run('archives.learn_identity', { archive: int8, identity: text })`
+  update millrace.archive
+  set identity = ${'identity'}
+  where id = ${'archive'} and identity is null
 `
 
 export const sawYoungest = run('archives.saw_youngest', { archive: int8, number: int8, id: text })`

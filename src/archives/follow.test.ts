@@ -175,6 +175,33 @@ test('a repository of Subversion that was set back breaks the archive; accepted,
   expect((await shown(server, name, 3))['message']).toBe('a change')
 })
 
+test('another repository at the same place is not planned, however many revisions it has', async () => {
+  const server = await archiveServer()
+  const { name, plain } = await registered(server, ground, { from: 1, first: [one] })
+  await planned(server, name, 1)
+  await rm(plain.path, { recursive: true })
+  await say('svnadmin', ['create', plain.path])
+  await rm(`${plain.path}.copy`, { recursive: true })
+  for (const text of ['1', '2', '3']) await commitFiles(plain, { 'b.txt': text })
+  await announce(server, name, 3)
+  const archive = await waitFor(async () => {
+    const found = await archiveOf(server, name)
+    return found.state === 'broken' ? found : undefined
+  })
+  expect(archive).toMatchObject({ planned: { number: 1 }, problem: { code: 'history_rewritten' } })
+})
+
+test('an empty repository is known by its first commit once it has one', async () => {
+  const server = await archiveServer()
+  const { name, plain } = await registered(server, branches)
+  expect(await archiveOf(server, name)).toMatchObject({ identity: null, first: 1 })
+  await commitFiles(plain, one)
+  await announce(server, name, 1)
+  await planned(server, name, 1)
+  const first = (await git(plain.path, 'rev-parse', 'main')).trim()
+  await waitFor(async () => ((await archiveOf(server, name)).identity === first ? true : undefined))
+})
+
 test('forty archives with a commit each are all planned', async () => {
   const server = await archiveServer()
   const all: string[] = []

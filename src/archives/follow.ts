@@ -8,7 +8,15 @@ import type { Millrace } from '../engine/index.ts'
 import { HistoryRewritten } from '../vcs/index.ts'
 import type { Source } from './archive.ts'
 import { toArchiveProblem } from './archive-problem.ts'
-import { breakArchive, claimArchives, failLook, releaseArchive, renewClaim, sawYoungest } from './archives.sql.ts'
+import {
+  breakArchive,
+  claimArchives,
+  failLook,
+  learnIdentity,
+  releaseArchive,
+  renewClaim,
+  sawYoungest,
+} from './archives.sql.ts'
 import type { RevisionRef } from './payload.ts'
 import { planRevisions } from './plan-revision.ts'
 import type { Repositories } from './repositories.ts'
@@ -31,6 +39,7 @@ export type FollowOptions = {
 type Claimed = Awaited<ReturnType<typeof claimArchives>>[number]
 
 const TICK_MS = 1_000 // for what other servers were told and cannot do
+const LONGEST_DELAY = 30 // seconds until a repository that could not be read is tried again
 const TURN_MS = 2_000 // then another archive has its turn, if one waits
 
 export class Follower {
@@ -137,7 +146,7 @@ export class Follower {
     }
     repositories.forget(archive.name)
     if (!('isRetryable' in error)) onError(error)
-    return failLook(pool, { ...which, problem, delay: pollSeconds })
+    return failLook(pool, { ...which, problem, delay: Math.min(pollSeconds, LONGEST_DELAY) })
   }
 
   /** Plans what there is after the cursor; true when there is more, and others are to have their turn first. */
@@ -155,9 +164,16 @@ export class Follower {
       after = { number: last.number, id: last.id }
       if (this.#isCrowded && Date.now() - began > TURN_MS) return true
     }
-    if (source.type !== 'push' && !archive.is_set_back)
-      await sawYoungest(pool, { archive: archive.id, number: String(after.number), id: after.id })
+    if (source.type !== 'push' && !archive.is_set_back) await this.#note(archive, after)
     return false
+  }
+
+  async #note(archive: Claimed, { number, id }: RevisionRef): Promise<void> {
+    const { pool, repositories } = this.#options
+    await sawYoungest(pool, { archive: archive.id, number: String(number), id })
+    if (!archive.is_unknown || number === 0) return
+    const identity = await (await repositories.of(archive.name)).identity()
+    if (identity !== undefined) await learnIdentity(pool, { archive: archive.id, identity })
   }
 
   async *#read(archive: Claimed, after: RevisionRef) {
@@ -167,7 +183,7 @@ export class Follower {
     const known = archive.definition === null ? undefined : await loadFiles(pool, archive.definition)
     const repository = (await repositories.of(archive.name)).withSignal(this.#stopped.signal)
     try {
-      yield* fromRepository(repository, after, known)
+      yield* fromRepository(repository, { after, known, isExpected: archive.is_announced })
     } catch (error) {
       // It was set back, and somebody has said that this is how it is to be.
       if (!(error instanceof HistoryRewritten && archive.is_set_back)) throw error

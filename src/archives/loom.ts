@@ -63,7 +63,8 @@ export async function loom(
   const weave = new Weave(columns)
   weave.addEdges(await loomEdges(db, { of: `{${[...weave.tasks].join(',')}}` }))
   const order = weave.order()
-  const place = new Map(order.map((column, at) => [column, at]))
+  const place: number[] = []
+  for (const [at, column] of order.entries()) place[column] = at
   return {
     archive,
     columns: order.map((column) => ({
@@ -87,29 +88,35 @@ export async function loom(
 
 type Column = { readonly name: string; readonly numbers: string; readonly tasks: string; readonly states: string }
 type Cell = { readonly column: number; readonly number: number; readonly state: number }
-type Edge = { readonly from: Cell; readonly to: Cell; readonly kind: number }
+type Edges = { readonly others: string | null; readonly tasks: string | null; readonly kinds: string | null }
 
 const COMMIT = 'COMMIT'
+const CANCELS = loomEdgeKinds.indexOf('cancels')
 const WIDEST = 10_000 // more than a window has columns or revisions
 
-/** An array as PostgreSQL writes it: `{1,2,3}`. */
-const toNumbers = (text: string | null) => (text === null ? [] : text.slice(1, -1).split(',').map(Number))
+/** An array of numbers as PostgreSQL writes it: `{1,2,3}`. */
+const toNumbers = (text: string | null): number[] => (text === null ? [] : JSON.parse(`[${text.slice(1, -1)}]`))
 
-/** Cells and edges of a window. Of several runs of a task in one revision the last is shown. */
+/**
+ * Cells and edges of a window. Of several runs of a task in one revision the last is shown. There may be tens of thousands
+ * of edges: each is one number, from which to column, kind, from column and revisions back are taken apart again.
+ */
 class Weave {
   readonly #byTask = new Map<number, Cell>()
   readonly #rows = new Map<number, Map<number, number>>()
-  readonly #edges = new Map<number, Edge[]>()
+  readonly #edges = new Map<number, number[]>()
+  /** For each column those that its tasks wait for within a revision. */
+  readonly #needs: Set<number>[]
   readonly #commit: number
-  readonly #count: number
 
   constructor(columns: readonly Column[]) {
-    this.#count = columns.length
+    this.#needs = columns.map(() => new Set())
     this.#commit = columns.findIndex(({ name }) => name === COMMIT)
-    columns.forEach(({ numbers, tasks, states }, column) => {
+    for (const [column, { numbers, tasks, states }] of columns.entries()) {
       const [all, ids, codes] = [toNumbers(numbers), toNumbers(tasks), toNumbers(states)]
-      all.forEach((number, i) => this.#addCell(ids[i] ?? 0, { column, number, state: codes[i] ?? 0 }))
-    })
+      for (let i = 0; i < all.length; i += 1)
+        this.#addCell(ids[i] ?? 0, { column, number: all[i] ?? 0, state: codes[i] ?? 0 })
+    }
   }
 
   #addCell(task: number, cell: Cell): void {
@@ -126,38 +133,33 @@ class Weave {
     return this.#byTask.keys()
   }
 
-  addEdges(found: {
-    readonly others: string | null
-    readonly tasks: string | null
-    readonly kinds: string | null
-  }): void {
-    const [others, tasks, kinds] = [toNumbers(found.others), toNumbers(found.tasks), toNumbers(found.kinds)]
-    others.forEach((other, i) => this.#addEdge(other, tasks[i] ?? 0, kinds[i] ?? 0))
-  }
-
   /** Every task waits for the COMMIT of its revision, and that for the one before: nobody needs to be told. */
-  #addEdge(other: number, task: number, kind: number): void {
-    const [from, to] = [this.#byTask.get(other), this.#byTask.get(task)]
-    if (from === undefined || to === undefined) return
-    if (from.column === this.#commit && (from.number === to.number || to.column === this.#commit)) return
-    const known = this.#edges.get(to.number)
-    if (known === undefined) this.#edges.set(to.number, [{ from, to, kind }])
-    else known.push({ from, to, kind })
+  addEdges(found: Edges): void {
+    const [others, tasks, kinds] = [toNumbers(found.others), toNumbers(found.tasks), toNumbers(found.kinds)]
+    for (let i = 0; i < others.length; i += 1) {
+      const [from, to] = [this.#byTask.get(others[i] ?? 0), this.#byTask.get(tasks[i] ?? 0)]
+      if (from === undefined || to === undefined) continue
+      const back = to.number - from.number
+      if (from.column === this.#commit && (back === 0 || to.column === this.#commit)) continue
+      const kind = kinds[i] ?? 0
+      if (back === 0 && kind !== CANCELS) this.#needs[to.column]?.add(from.column)
+      const row = this.#edges.get(to.number)
+      const code = ((to.column * 4 + kind) * WIDEST + from.column) * WIDEST + back
+      if (row === undefined) this.#edges.set(to.number, [code])
+      else row.push(code)
+    }
   }
 
   /** COMMIT first, then by what they wait for within a revision: columns of tasks that others need come before those. */
   order(): number[] {
-    const before = Array.from({ length: this.#count }, () => new Set<number>())
-    const cancels = loomEdgeKinds.indexOf('cancels')
-    for (const { from, to, kind } of [...this.#edges.values()].flat())
-      if (from.number === to.number && kind !== cancels) before[to.column]?.add(from.column)
     // The order of the youngest tasks is that of the files.
-    const youngest = Array.from({ length: this.#count }, () => 0)
+    const youngest = this.#needs.map(() => 0)
     for (const [task, { column }] of this.#byTask) youngest[column] = Math.max(youngest[column] ?? 0, task)
-    const rest = new Set(youngest.map((_, at) => at).sort((a, b) => this.#rank(a, b, youngest)))
+    const rank = (column: number) => (column === this.#commit ? 0 : (youngest[column] ?? 0))
+    const rest = new Set([...youngest.keys()].sort((a, b) => rank(a) - rank(b)))
     const order: number[] = []
     while (rest.size > 0) {
-      const free = [...rest].find((column) => [...(before[column] ?? [])].every((need) => !rest.has(need)))
+      const free = [...rest].find((column) => [...(this.#needs[column] ?? [])].every((need) => !rest.has(need)))
       // Definitions of different revisions may contradict each other: then the order of their tasks decides.
       const next = free ?? ([...rest][0] as number)
       rest.delete(next)
@@ -166,29 +168,27 @@ class Weave {
     return order
   }
 
-  #rank(a: number, b: number, youngest: readonly number[]): number {
-    if (a === this.#commit || b === this.#commit) return a === this.#commit ? -1 : 1
-    return (youngest[a] ?? 0) - (youngest[b] ?? 0)
-  }
-
-  row(number: number, place: ReadonlyMap<number, number>): Pick<LoomRow, 'base' | 'cells' | 'edges'> {
-    const at = (column: number) => place.get(column) ?? 0
+  row(number: number, place: readonly number[]): Pick<LoomRow, 'base' | 'cells' | 'edges'> {
+    const at = (column: number) => place[column] ?? 0
     const row = [...(this.#rows.get(number) ?? [])].sort(([a], [b]) => at(a) - at(b))
     const base = row.reduce((least, [, task]) => Math.min(least, task), Number.MAX_SAFE_INTEGER)
-    // Sorted as one number each: to column, kind, from column, revisions back.
-    const edges = (this.#edges.get(number) ?? []).map(
-      ({ from, to, kind }) => ((at(to.column) * 4 + kind) * WIDEST + at(from.column)) * WIDEST + number - from.number,
-    )
-    return {
-      base: row.length === 0 ? '0' : String(base),
-      cells: row.flatMap(([column, task]) => [at(column), this.#byTask.get(task)?.state ?? 0, task - base]),
-      edges: edges
-        .sort((a, b) => a - b)
-        .flatMap((code) => {
-          const [back, from] = [code % WIDEST, Math.floor(code / WIDEST) % WIDEST]
-          const kind = Math.floor(code / WIDEST / WIDEST)
-          return [from, Math.floor(kind / 4), back, kind % 4]
-        }),
+    const cells: number[] = []
+    for (const [column, task] of row) cells.push(at(column), this.#byTask.get(task)?.state ?? 0, task - base)
+    return { base: row.length === 0 ? '0' : String(base), cells, edges: this.#edgesOf(number, at) }
+  }
+
+  #edgesOf(number: number, at: (column: number) => number): number[] {
+    const codes = (this.#edges.get(number) ?? []).map((code) => {
+      const [rest, back] = [Math.floor(code / WIDEST), code % WIDEST]
+      const ends = Math.floor(rest / WIDEST)
+      return ((at(Math.floor(ends / 4)) * 4 + (ends % 4)) * WIDEST + at(rest % WIDEST)) * WIDEST + back
+    })
+    const edges: number[] = []
+    for (const code of codes.sort((a, b) => a - b)) {
+      const rest = Math.floor(code / WIDEST)
+      const ends = Math.floor(rest / WIDEST)
+      edges.push(rest % WIDEST, Math.floor(ends / 4), code % WIDEST, ends % 4)
     }
+    return edges
   }
 }

@@ -15,14 +15,30 @@ const MOST_CHANGES = 20_000
 type Read = { readonly revision: Arrived; readonly defined: Defined }
 export type Cut = { readonly revisions: readonly Arrived[]; readonly defined: Defined }
 
-/** What the repository has after the cursor. `known` are the workflow files at the cursor, when they were read before. */
+type Reading = {
+  readonly after: RevisionRef
+  /** The workflow files at the cursor, when they were read before. */
+  readonly known: Defined | undefined
+  /** Somebody has told of a revision: there will be something to read. */
+  readonly isExpected: boolean
+}
+
+/** What the repository has after the cursor. Nothing is answered of another one that has come to the same place. */
 export async function* fromRepository(
   repository: Repository,
-  after: RevisionRef,
-  known: Defined | undefined,
+  { after, known, isExpected }: Reading,
 ): AsyncGenerator<Read, void> {
+  const check = () => {
+    const asked = repository.youngest()
+    asked.catch(() => {})
+    return asked
+  }
+  // The log of Subversion does not say of which repository it is.
+  let checked = isExpected && repository.type === 'svn' ? check() : undefined
   let defined = known
   for await (const entry of repository.log({ after })) {
+    checked ??= repository.type === 'svn' ? check() : undefined
+    await checked
     if (defined === undefined || entry.isCut || mayChangeWorkflows(entry.changes))
       defined = await readWorkflows(repository, { number: entry.number, id: entry.id })
     yield { revision: toArrived(entry), defined }
