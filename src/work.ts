@@ -93,7 +93,9 @@ export async function startWork(at: Work): Promise<Performing> {
 /** How this very program is started again, for commands that use it. */
 function thisProgram(): string[] {
   const bin = import.meta.url.endsWith('.ts') ? './bin.ts' : './bin.js'
-  return [process.execPath, ...process.execArgv, fileURLToPath(new URL(bin, import.meta.url))]
+  // A debugger listens once.
+  const options = process.execArgv.filter((word) => !word.startsWith('--inspect'))
+  return [process.execPath, ...options, fileURLToPath(new URL(bin, import.meta.url))]
 }
 
 /** Opens the archives: their repositories are mirrored below the data folder. */

@@ -46,7 +46,7 @@ export type Archives = {
   revision(name: string, number: number): Promise<RevisionDetail>
   gaps(name: string): Promise<{ archive: Archive; gaps: Gap[] }>
   loom(name: string, page: Page): Promise<Loom>
-  planRun(wanted: WantedRun): Promise<PlannedRun>
+  planRun(archive: string, rev: number, asked: Pick<WantedRun, 'trigger' | 'chosen'>): Promise<PlannedRun>
   /** Begins to plan what arrives, until the answer is called. */
   follow(options?: { concurrency?: number; leaseSeconds?: number }): () => Promise<void>
 }
@@ -72,7 +72,7 @@ export function createArchives(options: ArchivesOptions): Archives {
     revision: (name, number) => revision(db, name, number),
     gaps: (name) => gaps(db, name),
     loom: (name, page) => loom(db, name, page),
-    planRun: (wanted) => planRun(context, wanted),
+    planRun: (archive, rev, asked) => planRun(context, { archive, rev, ...asked }),
     follow(more = {}) {
       const started = new Follower({ pool, millrace, repositories, pollSeconds, onError, ...more })
       follower = started

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { errorOf, expectSuccess, TOKEN, useArchiveTasks } from '../../test/archive-tasks.ts'
 import { waitFor } from '../../test/processes.ts'
@@ -53,8 +53,9 @@ describe('the command of a task', () => {
   test('gets its secrets, and nobody else sees them', async () => {
     const archive = await tasks.archive()
     await tasks.start()
+    const seen = `${tasks.scratch()}/seen`
     const id = await tasks.add(archive, {
-      run: `tr '\\0' ' ' < /proc/$$/cmdline; echo; echo "$PASSWORD"; echo "$SIGNING_KEY"; printf %s "$PASSWORD" | wc -c; echo "$PASSWORD" >&2; exit 3`,
+      run: `ps -eww -o args > ${seen}; tr '\\0' ' ' < /proc/$$/cmdline; echo; echo "$PASSWORD"; echo "$SIGNING_KEY"; printf %s "$PASSWORD" | wc -c; echo "$PASSWORD" >&2; exit 3`,
       secrets: ['PASSWORD', 'SIGNING_KEY'],
     })
     const task = await tasks.ended(id)
@@ -64,7 +65,9 @@ describe('the command of a task', () => {
     const history = await tasks.engine.millrace.history(id)
     const { rows } = await tasks.engine.pool.query('select o::text as told from millrace.outbox as o')
     const attempts = await tasks.engine.millrace.attempts(id)
-    for (const told of [task.log, JSON.stringify([task, history, attempts, rows])]) {
+    const processes = await readFile(seen, 'utf8')
+    expect(processes).toContain('/script')
+    for (const told of [task.log, processes, JSON.stringify([task, history, attempts, rows])]) {
       for (const secret of [SECRET, 'abcdefghijklmnop', TOKEN]) expect(told).not.toContain(secret)
     }
     expect(rows.length).toBeGreaterThan(0)

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { IMAGE, useContainers } from '../containers.ts'
 import { database, type TestDatabase } from '../database.ts'
 import { isAlive, waitFor } from '../processes.ts'
 import { type Program, runProgram } from '../program.ts'
@@ -12,6 +13,7 @@ import { scratch } from '../scratch.ts'
 import { ADMIN, asker } from '../server.ts'
 
 const READY = /^millrace listening on /
+const containers = useContainers()
 
 let ground: Ground
 beforeAll(async () => {
@@ -32,6 +34,7 @@ async function start({ db, path }: Place, data = 'data') {
       MILLRACE_ADMIN_TOKEN: ADMIN,
       MILLRACE_GRACE_SECONDS: '1',
       MILLRACE_DRAIN_SECONDS: '1',
+      ...containers.environment(),
     },
   })
   const url = (await program.line(READY)).replace(READY, '')
@@ -117,5 +120,29 @@ describe('A9', () => {
     await anArchive(one, names.map((name) => `- { name: ${name}, script: 'echo $MILLRACE_TASK >> ${ran}' }`).join('\n'))
     for (const name of names) expect((await ended(one, `1:${name}`)).state).toBe('succeeded')
     expect(readFileSync(ran, 'utf8').trim().split('\n').sort()).toEqual([...names].sort())
+  }, 120_000)
+
+  test('a container whose server was killed is ended before its task runs again', async () => {
+    await using db = await database()
+    const place = { db, path: (await scratch()).path }
+    const running = () => containers.podman('ps', '--quiet', '--no-trunc').split('\n').filter(Boolean)
+    const first = await start(place)
+    await anArchive(first, `- { name: sleep, image: '${IMAGE}', command: [sh, -c, 'echo up; sleep 300'] }`)
+    const up = async ({ ask }: Server) => {
+      const { text } = await ask('GET', `/v1/tasks/${encodeURIComponent('Project@1:sleep')}/log`)
+      return text === 'up\n' ? true : undefined
+    }
+    await waitFor(() => up(first))
+    const before = running()
+    expect(before).toHaveLength(1)
+    await killHard(first.program, place)
+    expect(running()).toEqual(before)
+    const second = await start(place)
+    await waitFor(() => (running().length === 1 && running()[0] !== before[0] ? true : undefined))
+    await waitFor(() => up(second))
+    const { id } = (await second.ask('GET', `/v1/tasks/${encodeURIComponent('Project@1:sleep')}`)).json
+    expect((await second.ask('POST', `/v1/tasks/${id}/cancel`)).status).toBe(200)
+    expect((await ended(second, '1:sleep')).state).toBe('canceled')
+    expect(running()).toEqual([])
   }, 120_000)
 })
