@@ -11,7 +11,7 @@ type Options = PlaceOptions & { readonly archive?: string; readonly branch?: str
 
 /** Makes a repository announce what it gets: at once, without making anybody wait, and without Node. */
 export const hookInstall: CommandFile = {
-  usage: '--svn PATH | --git PATH --archive NAME [--branch NAME] [--token-stdin]',
+  usage: '[--svn PATH] [--git PATH] [--archive NAME] [--branch NAME] [--token-stdin]',
   examples: [
     'millrace hook install --svn /srv/svn/book --archive My-Project',
     'millrace hook install --git /srv/git/book.git --archive Book --branch main --token-stdin < token.txt',

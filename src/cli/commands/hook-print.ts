@@ -6,7 +6,7 @@ type Options = PlaceOptions & { readonly archive?: string; readonly branch?: str
 
 /** Prints the files that `hook install` would write, but for the token. */
 export const hookPrint: CommandFile = {
-  usage: '--svn PATH | --git PATH --archive NAME [--branch NAME]',
+  usage: '[--svn PATH] [--git PATH] [--archive NAME] [--branch NAME]',
   examples: [
     'millrace hook print --svn /srv/svn/book --archive My-Project',
     'millrace hook print --git /srv/git/book.git --archive Book --json',

@@ -6,7 +6,7 @@ import { clean, count } from '../render/text.ts'
 
 /** Does what the hook does, with nothing but what it would have, and says what came of it. */
 export const hookTest: CommandFile = {
-  usage: '--svn PATH | --git PATH',
+  usage: '[--svn PATH] [--git PATH]',
   examples: ['millrace hook test --svn /srv/svn/book', 'millrace hook test --git /srv/git/book.git --json'],
   prints: 'list',
   define: (command) => void addPlace(command),

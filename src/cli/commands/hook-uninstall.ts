@@ -7,7 +7,7 @@ type Options = PlaceOptions & { readonly archive?: string }
 
 /** Takes the announcement out of the hooks of a repository, and ends its token. What else is there stays. */
 export const hookUninstall: CommandFile = {
-  usage: '--svn PATH | --git PATH [--archive NAME]',
+  usage: '[--svn PATH] [--git PATH] [--archive NAME]',
   examples: [
     'millrace hook uninstall --svn /srv/svn/book',
     'millrace hook uninstall --git /srv/git/book.git --archive Book',

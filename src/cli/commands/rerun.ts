@@ -20,7 +20,7 @@ const REVISION = /^(.+)@([^@:#/]+)$/
 /** Runs again tasks that succeeded; or, of a whole revision, what failed or everything. */
 export const rerun: CommandFile = {
   ...tasks,
-  usage: `${tasks.usage} | ARCHIVE@REV --only failed|all [--run RUN] [--cause TEXT]`,
+  usage: `${tasks.usage} [--only WHICH] [--run RUN]`,
   define(command: Command) {
     tasks.define?.(command)
     command
