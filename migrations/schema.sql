@@ -24,6 +24,7 @@ millrace.node_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.node_value bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.outbox_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.ready_order bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.schedule_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.secret_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.task_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.token_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
@@ -481,6 +482,54 @@ millrace.revision (
   constraint revision_definition_fkey FOREIGN KEY (definition) REFERENCES millrace.definition(hash)
   CREATE INDEX revision_id ON millrace.revision USING btree (archive, id)
   CREATE UNIQUE INDEX revision_pkey ON millrace.revision USING btree (archive, number)
+)
+millrace.schedule (
+  id bigint not null identity always
+  archive bigint not null
+  created_at timestamp with time zone not null default clock_timestamp()
+  next_at timestamp with time zone
+  paused_at timestamp with time zone
+  last_number bigint
+  workflow text not null
+  cron text not null
+  timezone text not null
+  overlap text not null
+  last_run text
+  paused_by text
+  problem text
+  constraint schedule_pkey PRIMARY KEY (id)
+  constraint schedule_once UNIQUE (archive, workflow, cron, timezone)
+  constraint schedule_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  constraint schedule_last_run CHECK (((last_run IS NULL) = (last_number IS NULL)))
+  constraint schedule_overlap CHECK ((overlap = ANY (ARRAY['skip'::text, 'allow'::text])))
+  constraint schedule_paused CHECK (((paused_at IS NULL) = (paused_by IS NULL)))
+  CREATE INDEX schedule_due ON millrace.schedule USING btree (next_at) WHERE ((paused_at IS NULL) AND (next_at IS NOT NULL))
+  CREATE UNIQUE INDEX schedule_once ON millrace.schedule USING btree (archive, workflow, cron, timezone)
+  CREATE UNIQUE INDEX schedule_pkey ON millrace.schedule USING btree (id)
+)
+millrace.schedule_source (
+  archive bigint not null
+  definition bytea not null
+  constraint schedule_source_pkey PRIMARY KEY (archive)
+  constraint schedule_source_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  CREATE UNIQUE INDEX schedule_source_pkey ON millrace.schedule_source USING btree (archive)
+)
+millrace.schedule_tick (
+  schedule bigint not null
+  at timestamp with time zone not null
+  taken_at timestamp with time zone not null
+  missed_since timestamp with time zone
+  number bigint
+  outcome text not null
+  run text
+  reason text
+  actor text
+  constraint schedule_tick_pkey PRIMARY KEY (schedule, at)
+  constraint schedule_tick_schedule_fkey FOREIGN KEY (schedule) REFERENCES millrace.schedule(id) ON DELETE CASCADE
+  constraint schedule_tick_outcome CHECK ((outcome = ANY (ARRAY['planned'::text, 'skipped'::text, 'refused'::text])))
+  constraint schedule_tick_planned CHECK (((outcome = 'planned'::text) = ((run IS NOT NULL) AND (number IS NOT NULL))))
+  constraint schedule_tick_reason CHECK (((outcome = 'planned'::text) = (reason IS NULL)))
+  CREATE UNIQUE INDEX schedule_tick_pkey ON millrace.schedule_tick USING btree (schedule, at)
 )
 millrace.schema_version (
   version integer not null

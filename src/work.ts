@@ -114,6 +114,11 @@ export function openArchives({ config, logger, database, millrace, secrets }: Fo
   })
 }
 
+/** Has the workflows of archives run when their schedules say so, on whichever server is first. */
+export function startSchedules({ logger }: Foundation, { runs }: Archives): () => Promise<void> {
+  return runs.start((error) => logger.warn({ err: error }, 'the schedules met a fault and go on'))
+}
+
 /** Has webhooks told of events: their deliveries are made and sent here. */
 export function startWebhooks({ config, logger, parts, database, millrace }: Foundation): Webhooks {
   const onError = (error: Error) => logger.warn({ err: error }, 'webhooks could not go on; they will')
