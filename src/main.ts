@@ -19,6 +19,7 @@ import {
 import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
   type Artifacts,
+  addArchiveIndex,
   addArchiveRuns,
   addArchives,
   addArtifacts,
@@ -173,6 +174,7 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
       (app) => addSecrets(app, secrets),
       (app) => addNodes(app, nodes),
       (app) => addArchives(app, archives),
+      (app) => addArchiveIndex(app, archives),
       (app) => addArchiveRuns(app, archives.runs),
       (app) => addSchedules(app, archives.runs),
       (app) => addEvents(app, millrace),

@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { AccessControl } from './access/index.ts'
-import { type Archives, createArchives, createArchiveTaskWorker } from './archives/index.ts'
+import { type Archives, createArchiveIndexWorker, createArchives, createArchiveTaskWorker } from './archives/index.ts'
 import type { AnyWorker } from './engine/index.ts'
 import type { Foundation } from './foundation.ts'
 import { createNodeWorkers } from './nodes/index.ts'
@@ -70,7 +70,11 @@ export async function startWork(at: Work): Promise<Performing> {
   })
   const name = `${hostname()}:${process.pid}`
   // Every part gives its workers here; one that comes to it adds its own to the list.
-  const workers: readonly AnyWorker[] = [...nodes.workers, tasks]
+  const workers: readonly AnyWorker[] = [
+    ...nodes.workers,
+    tasks,
+    createArchiveIndexWorker({ pool: database.pool, repositories: archives.repositories }),
+  ]
   const dispatcher = millrace.dispatch(workers, {
     name,
     concurrency: config.concurrency,

@@ -1,5 +1,6 @@
 import { about } from './about.ts'
 import { audit, session, tokens } from './access.ts'
+import { archiveIndex } from './archive-index.ts'
 import { runs, schedules } from './archive-runs.ts'
 import { archives } from './archives.ts'
 import { artifacts } from './artifacts.ts'
@@ -49,6 +50,7 @@ export const routes = {
   webhooks,
   workers,
   archives,
+  archiveIndex,
   runs,
   schedules,
 }

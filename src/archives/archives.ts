@@ -8,6 +8,7 @@ import type { ArchivesContext } from './context.ts'
 import { find, list } from './find.ts'
 import { Follower } from './follow.ts'
 import { hold, release, remove } from './hold.ts'
+import { type IndexPage, type IndexQuery, readIndex } from './index-read.ts'
 import { type Loom, loom } from './loom.ts'
 import { type PlannedRun, planRun, type WantedRun } from './plan-run.ts'
 import { type Gap, gaps, type RevisionDetail, type RevisionSummary, revision, revisions } from './read-revisions.ts'
@@ -46,6 +47,7 @@ export type Archives = {
   revision(name: string, number: number): Promise<RevisionDetail>
   gaps(name: string): Promise<{ archive: Archive; gaps: Gap[] }>
   loom(name: string, page: Page): Promise<Loom>
+  readIndex(query: IndexQuery): Promise<IndexPage>
   planRun(archive: string, rev: number, asked: Pick<WantedRun, 'trigger' | 'chosen'>): Promise<PlannedRun>
   /** Begins to plan what arrives, until the answer is called. */
   follow(options?: { concurrency?: number; leaseSeconds?: number }): () => Promise<void>
@@ -72,6 +74,7 @@ export function createArchives(options: ArchivesOptions): Archives {
     revision: (name, number) => revision(db, name, number),
     gaps: (name) => gaps(db, name),
     loom: (name, page) => loom(db, name, page),
+    readIndex: (query) => readIndex(pool, query),
     planRun: (archive, rev, asked) => planRun(context, { archive, rev, ...asked }),
     follow(more = {}) {
       const started = new Follower({ pool, millrace, repositories, pollSeconds, onError, ...more })

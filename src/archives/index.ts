@@ -20,6 +20,8 @@ export type {
   Workflow,
   WorkflowSchedule,
 } from './definition/workflow.ts'
+export type { IndexedItem, IndexPage, IndexQuery } from './index-read.ts'
+export { createArchiveIndexWorker } from './index-worker.ts'
 export { type Loom, loomEdgeKinds, loomStates } from './loom.ts'
 export {
   type ArchiveIndex,

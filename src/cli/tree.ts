@@ -228,6 +228,11 @@ const archives: readonly Leaf[] = [
     'look at its repository now',
     async () => (await import('./commands/archive-catch-up.ts')).archiveCatchUp,
   ),
+  leaf(
+    'index',
+    'list its files at a revision, or search in them',
+    async () => (await import('./commands/archive-index.ts')).archiveIndex,
+  ),
   leaf('rm', 'watch it no more', async () => (await import('./commands/archive-rm.ts')).archiveRm),
 ]
 

@@ -1,3 +1,4 @@
+export { addArchiveIndex } from './archive-index.ts'
 export { addArchiveRuns } from './archive-runs.ts'
 export { addArchives } from './archives.ts'
 export { type Artifacts, addArtifacts } from './artifacts.ts'

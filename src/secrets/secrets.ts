@@ -83,8 +83,11 @@ export function createSecrets({ pool, dataDir, key: given }: SecretsOptions): Se
   const findOrMake = async () => {
     const found = await find()
     if (found !== undefined) return found
-    if ((await anySecret(pool, {})).is_any) throw new SecretKeyMissing(file)
-    return makeKey(file)
+    if (!(await anySecret(pool, {})).is_any) return makeKey(file)
+    // The first one may have been set meanwhile, with a key that is here by now.
+    const made = await find()
+    if (made === undefined) throw new SecretKeyMissing(file)
+    return made
   }
   return {
     async read(archive, names) {
