@@ -21,6 +21,7 @@ test('the demonstration tells its story, and one that was killed in the middle g
   // What ran when everything died is run again, and superseded all the same.
   expect(told).toMatch(/@2:build-PDF was stopped: a newer one takes its place/)
   expect(told).toMatch(/@3:build-PDF is done/)
+  expect(told).toMatch(/@4:indexing is done/)
   expect(told).toMatch(/@4:print failed[\s\S]*asked for again[\s\S]*@4:ship is done[\s\S]*@4:release#1 is done/)
   expect(told).toMatch(/That was the story/)
   expect(existsSync(join(folder.path, 'the-printer-is-on'))).toBe(true)

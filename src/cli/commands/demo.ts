@@ -60,6 +60,7 @@ async function perform(context: Context, { once, every }: Options, { config, url
   say(`Or from another terminal: millrace loom '${ARCHIVE}' ${where}`)
   const stage = await prepare(context, { config, url, token })
   await play(stage)
+  say(`Search the book, as it is or as it was: millrace archive index '${ARCHIVE}' --search wheel ${where}`)
   say('That was the story. Kill this with -9 whenever you like and start it again: nothing is lost, it goes on.')
   if (!once) await goOn(stage, every)
 }

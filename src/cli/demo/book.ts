@@ -6,7 +6,10 @@ export function chapter(title: string, sentences: readonly string[], pictures = 
   return `${lines.join('\n')}\n`
 }
 
-const WORDS = `# Counts the words of every revision, one after another: no count overtakes an earlier one.
+const WORDS = `# For every revision, one after another: nothing overtakes an earlier one.
+- name: indexing
+  uses: index
+  depends: PREV
 - name: words
   depends: PREV
   script: |
