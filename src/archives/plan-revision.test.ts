@@ -252,3 +252,26 @@ test('what was asked for again is canceled by a later revision, too', async () =
   await untilState(server, `${name}@4:build`, 'succeeded')
   expect(await stateOf(server, `${name}@2:build`)).toBe('canceled')
 })
+
+test('what was asked for again is canceled, too, when a waiting one stands between', async () => {
+  const server = await archiveServer()
+  const work = await performing(server.database)
+  const text = '- { name: gate, command: make }\n- { name: build, command: make, depends: gate, cancels: PREV }'
+  work.failing.add('1:build')
+  const { name, plain } = await registered(server, ground, { from: 1, first: [workflow(text)] })
+  await untilState(server, `${name}@1:build`, 'failed')
+  work.block('2:gate', '1:build')
+  await commitFiles(plain, { 'a.txt': '2' })
+  await announce(server, name, 2)
+  await untilState(server, `${name}@2:gate`, 'running')
+  // The second one was planned when the first was over, and cannot have it in its list.
+  await server.ask('POST', `/v1/tasks/${name}@1:build/retry`)
+  await untilState(server, `${name}@1:build`, 'running')
+  await commitFiles(plain, { 'a.txt': '3' })
+  await announce(server, name, 3)
+  await untilState(server, `${name}@3:build`, 'succeeded')
+  expect([await stateOf(server, `${name}@1:build`), await stateOf(server, `${name}@2:build`)]).toEqual([
+    'canceled',
+    'canceled',
+  ])
+})

@@ -16,7 +16,7 @@ type Options = {
 /** Registers an archive, or changes where it is read from. */
 export const archiveAdd: CommandFile = {
   usage:
-    'NAME --svn URL | --git URL | --push [--branch NAME] [--path FOLDER] [--from REV] [--username-secret NAME] [--password-secret NAME]',
+    'NAME [--svn URL] [--git URL] [--push] [--branch NAME] [--path FOLDER] [--from REV] [--username-secret NAME] [--password-secret NAME]',
   examples: [
     'millrace archive add My-Project --svn file:///srv/svn/my-project --from 1',
     'millrace archive add Site --git https://host/site.git --branch main --json',
