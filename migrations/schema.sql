@@ -24,6 +24,8 @@ millrace.node_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.node_value bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.outbox_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.ready_order bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.schedule_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.secret_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.task_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.token_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.webhook_delivery_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
@@ -93,6 +95,33 @@ millrace.archive_task (
   CREATE INDEX archive_task_open ON millrace.archive_task USING btree (archive, name, number) WHERE is_open
   CREATE UNIQUE INDEX archive_task_pkey ON millrace.archive_task USING btree (archive, number, name, run)
   CREATE UNIQUE INDEX archive_task_task ON millrace.archive_task USING btree (task)
+)
+millrace.artifact (
+  task bigint not null
+  size bigint not null
+  created_at timestamp with time zone not null default clock_timestamp()
+  attempt integer not null
+  number integer not null
+  is_executable boolean not null
+  path text not null
+  digest bytea not null
+  constraint artifact_pkey PRIMARY KEY (task, path)
+  CREATE UNIQUE INDEX artifact_pkey ON millrace.artifact USING btree (task, path)
+)
+millrace.artifact_piece (
+  task bigint not null
+  attempt integer not null
+  number integer not null
+  start bigint not null
+  bytes bytea not null storage e
+  constraint artifact_piece_pkey PRIMARY KEY (task, attempt, number, start)
+  CREATE UNIQUE INDEX artifact_piece_pkey ON millrace.artifact_piece USING btree (task, attempt, number, start)
+)
+millrace.artifact_upload (
+  task bigint not null
+  attempt integer not null
+  constraint artifact_upload_pkey PRIMARY KEY (task, attempt)
+  CREATE UNIQUE INDEX artifact_upload_pkey ON millrace.artifact_upload USING btree (task, attempt)
 )
 millrace.attempt (
   task bigint not null
@@ -454,11 +483,75 @@ millrace.revision (
   CREATE INDEX revision_id ON millrace.revision USING btree (archive, id)
   CREATE UNIQUE INDEX revision_pkey ON millrace.revision USING btree (archive, number)
 )
+millrace.schedule (
+  id bigint not null identity always
+  archive bigint not null
+  created_at timestamp with time zone not null default clock_timestamp()
+  next_at timestamp with time zone
+  paused_at timestamp with time zone
+  last_number bigint
+  workflow text not null
+  cron text not null
+  timezone text not null
+  overlap text not null
+  last_run text
+  paused_by text
+  problem text
+  constraint schedule_pkey PRIMARY KEY (id)
+  constraint schedule_once UNIQUE (archive, workflow, cron, timezone)
+  constraint schedule_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  constraint schedule_last_run CHECK (((last_run IS NULL) = (last_number IS NULL)))
+  constraint schedule_overlap CHECK ((overlap = ANY (ARRAY['skip'::text, 'allow'::text])))
+  constraint schedule_paused CHECK (((paused_at IS NULL) = (paused_by IS NULL)))
+  CREATE INDEX schedule_due ON millrace.schedule USING btree (next_at) WHERE ((paused_at IS NULL) AND (next_at IS NOT NULL))
+  CREATE UNIQUE INDEX schedule_once ON millrace.schedule USING btree (archive, workflow, cron, timezone)
+  CREATE UNIQUE INDEX schedule_pkey ON millrace.schedule USING btree (id)
+)
+millrace.schedule_source (
+  archive bigint not null
+  definition bytea not null
+  constraint schedule_source_pkey PRIMARY KEY (archive)
+  constraint schedule_source_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  CREATE UNIQUE INDEX schedule_source_pkey ON millrace.schedule_source USING btree (archive)
+)
+millrace.schedule_tick (
+  schedule bigint not null
+  at timestamp with time zone not null
+  taken_at timestamp with time zone not null
+  missed_since timestamp with time zone
+  number bigint
+  outcome text not null
+  run text
+  reason text
+  actor text
+  constraint schedule_tick_pkey PRIMARY KEY (schedule, at)
+  constraint schedule_tick_schedule_fkey FOREIGN KEY (schedule) REFERENCES millrace.schedule(id) ON DELETE CASCADE
+  constraint schedule_tick_outcome CHECK ((outcome = ANY (ARRAY['planned'::text, 'skipped'::text, 'refused'::text])))
+  constraint schedule_tick_planned CHECK (((outcome = 'planned'::text) = ((run IS NOT NULL) AND (number IS NOT NULL))))
+  constraint schedule_tick_reason CHECK (((outcome = 'planned'::text) = (reason IS NULL)))
+  CREATE UNIQUE INDEX schedule_tick_pkey ON millrace.schedule_tick USING btree (schedule, at)
+)
 millrace.schema_version (
   version integer not null
   functions_digest text not null
   migrated_at timestamp with time zone not null default now()
   CREATE UNIQUE INDEX schema_version_single ON millrace.schema_version USING btree ((true))
+)
+millrace.secret (
+  id bigint not null identity always
+  created_at timestamp with time zone not null default clock_timestamp()
+  changed_at timestamp with time zone not null default clock_timestamp()
+  version integer not null default 1
+  archive text not null
+  name text not null
+  created_by text not null
+  changed_by text not null
+  key bytea not null
+  sealed bytea not null
+  constraint secret_pkey PRIMARY KEY (archive, name)
+  constraint secret_id_key UNIQUE (id)
+  CREATE UNIQUE INDEX secret_id_key ON millrace.secret USING btree (id)
+  CREATE UNIQUE INDEX secret_pkey ON millrace.secret USING btree (archive, name)
 )
 millrace.session (
   hash bytea not null
@@ -672,7 +765,7 @@ millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns int
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 138d2a77c873
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
-millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 1d1f14ad2277
+millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql a7964753536e
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.publish_index(p_task bigint, p_left_out bigint, OUT files bigint, OUT began bigint, OUT ended bigint) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan febfb9701e2c
 millrace.pump() returns integer plpgsql 8fab199c77e1

@@ -18,10 +18,15 @@ import {
 } from './db/index.ts'
 import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
+  type Artifacts,
   addArchiveIndex,
+  addArchiveRuns,
   addArchives,
+  addArtifacts,
   addEvents,
   addNodes,
+  addSchedules,
+  addSecrets,
   addSocket,
   addTaskLog,
   addTasks,
@@ -33,9 +38,9 @@ import {
 } from './http/index.ts'
 import { createNodes, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
-import { followOutput, readOutput } from './storage/index.ts'
+import { findArtifact, followOutput, listArtifacts, readArtifact, readOutput } from './storage/index.ts'
 import type { Webhooks } from './webhooks/index.ts'
-import { openArchives, startWebhooks, startWork } from './work.ts'
+import { openArchives, startSchedules, startWebhooks, startWork } from './work.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
 
@@ -59,6 +64,7 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
     await startWork({ ...at, access, archives, url: reachable(url) })
     // Planning begins when there is somebody to perform what is planned.
     parts.add('planning of archives', archives.follow())
+    parts.add('schedules', startSchedules(at, archives))
     signal?.throwIfAborted()
     const signIn = token.file === undefined ? undefined : await firstLink(access, url)
     return { url, signInUrl: signIn, failed: database.lost, stop: () => parts.stop() }
@@ -131,7 +137,7 @@ async function isLive(
   if (limit.to === 'node') return (await nodes?.isAttemptUnderWay(limit.name, attempt)) ?? false
   if (limit.to !== 'task') return false
   const last = (await millrace.attempts(limit.name)).at(-1)
-  return last?.outcome === null && String(last.number) === attempt
+  return last?.outcome === null && String(last.epoch) === attempt
 }
 
 type Served = {
@@ -142,11 +148,17 @@ type Served = {
 }
 
 function openServer(at: Foundation, { access, nodes, archives, webhooks }: Served) {
-  const { config, database, millrace } = at
+  const { config, database, millrace, secrets } = at
   const { pool } = database
   const outputs: Outputs = {
     read: (options) => readOutput(pool, options),
     follow: (options) => followOutput(pool, options),
+  }
+  const artifacts: Artifacts = {
+    list: ({ task, after, limit }) =>
+      listArtifacts(pool, { tasks: [task], limit, ...(after === undefined ? {} : { after }) }),
+    find: (task, path) => findArtifact(pool, task, path),
+    read: (artifact, range) => readArtifact(pool, artifact, range),
   }
   return createServer({
     logger: at.logger,
@@ -158,9 +170,13 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     resources: [
       (app) => addTasks(app, millrace),
       (app) => addTaskLog(app, millrace, outputs),
+      (app) => addArtifacts(app, millrace, artifacts),
+      (app) => addSecrets(app, secrets),
       (app) => addNodes(app, nodes),
       (app) => addArchives(app, archives),
       (app) => addArchiveIndex(app, archives),
+      (app) => addArchiveRuns(app, archives.runs),
+      (app) => addSchedules(app, archives.runs),
       (app) => addEvents(app, millrace),
       (app) => addSocket(app, millrace),
       (app) => addWebhooks(app, webhooks),

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { AccessControl } from './access/index.ts'
-import { type Archives, createArchiveIndexWorker, createArchives } from './archives/index.ts'
+import { type Archives, createArchiveIndexWorker, createArchives, createArchiveTaskWorker } from './archives/index.ts'
 import type { AnyWorker } from './engine/index.ts'
 import type { Foundation } from './foundation.ts'
 import { createNodeWorkers } from './nodes/index.ts'
@@ -30,7 +31,7 @@ type Work = Foundation & {
 
 /** Starts to perform the tasks of every part. It starts last and stops first: a task may still ask the server. */
 export async function startWork(at: Work): Promise<Performing> {
-  const { config, logger, parts, database, millrace, access, archives, url } = at
+  const { config, logger, parts, database, millrace, secrets, access, archives, url } = at
   const scratch = join(config.data, 'scratch')
   await mkdir(scratch, { recursive: true, mode: 0o700 })
   const runner = createProcessRunner()
@@ -51,15 +52,33 @@ export async function startWork(at: Work): Promise<Performing> {
     issueToken: ({ node, epoch }) =>
       access.issueTaskToken({ limit: { to: 'node', name: node }, attempt: String(epoch), ttlSeconds: TOKEN_SECONDS }),
   })
+  const tasks = createArchiveTaskWorker({
+    pool: database.pool,
+    millrace,
+    repositories: archives.repositories,
+    secrets,
+    runner,
+    containerRunner,
+    scratch: resolve(scratch),
+    markerPrefix,
+    graceMs: config.grace_seconds * 1000,
+    url: () => url,
+    issueToken: ({ task, epoch }) =>
+      access.issueTaskToken({ limit: { to: 'task', name: task }, attempt: String(epoch), ttlSeconds: TOKEN_SECONDS }),
+    defaultImage: config.default_image,
+    program: thisProgram(),
+  })
   const name = `${hostname()}:${process.pid}`
   // Every part gives its workers here; one that comes to it adds its own to the list.
   const workers: readonly AnyWorker[] = [
     ...nodes.workers,
+    tasks,
     createArchiveIndexWorker({ pool: database.pool, repositories: archives.repositories }),
   ]
   const dispatcher = millrace.dispatch(workers, {
     name,
     concurrency: config.concurrency,
+    queues: config.queues.split(','),
     stopSeconds: config.drain_seconds,
     onError: (error) => logger.warn({ err: error }, 'the dispatcher met a fault and goes on'),
   })
@@ -69,21 +88,35 @@ export async function startWork(at: Work): Promise<Performing> {
     // Containers go on and are taken up again by the next server.
     await containerRunner.detach()
     await runner.close()
-    await nodes.settled()
+    await Promise.all([nodes.settled(), tasks.settled()])
   })
   await dispatcher.started
   return { name, kinds: workers.map(({ kind }) => kind) }
 }
 
+/** How this very program is started again, for commands that use it. */
+function thisProgram(): string[] {
+  const bin = import.meta.url.endsWith('.ts') ? './bin.ts' : './bin.js'
+  // A debugger listens once.
+  const options = process.execArgv.filter((word) => !word.startsWith('--inspect'))
+  return [process.execPath, ...options, fileURLToPath(new URL(bin, import.meta.url))]
+}
+
 /** Opens the archives: their repositories are mirrored below the data folder. */
-export function openArchives({ config, logger, database, millrace }: Foundation): Archives {
+export function openArchives({ config, logger, database, millrace, secrets }: Foundation): Archives {
   return createArchives({
     pool: database.pool,
     millrace,
     cacheDir: resolve(config.data, 'repositories'),
     pollSeconds: config.poll_seconds,
+    readSecrets: (archive, names) => secrets.read(archive, names),
     onError: (error) => logger.warn({ err: error }, 'the planning of archives met a fault and goes on'),
   })
+}
+
+/** Has the workflows of archives run when their schedules say so, on whichever server is first. */
+export function startSchedules({ logger }: Foundation, { runs }: Archives): () => Promise<void> {
+  return runs.start((error) => logger.warn({ err: error }, 'the schedules met a fault and go on'))
 }
 
 /** Has webhooks told of events: their deliveries are made and sent here. */

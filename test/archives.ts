@@ -91,9 +91,9 @@ export async function performing({ databaseUrl }: { databaseUrl: string }, concu
   }
 }
 
-/** A server that looks at repositories only when told, unless a test says otherwise. */
+/** A server that looks at repositories only when told, and leaves tasks to the test, unless that says otherwise. */
 export async function archiveServer(settings: Partial<Config> & { on?: TestDatabase } = {}): Promise<TestServer> {
-  const server = await aServer({ poll_seconds: 3600, ...settings })
+  const server = await aServer({ poll_seconds: 3600, queues: 'nothing-of-this-server', ...settings })
   onTestFinished(() => server[Symbol.asyncDispose]())
   return server
 }

@@ -51,6 +51,7 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     migrate: 'auto',
     drain_seconds: 1,
     concurrency: 8,
+    queues: 'default',
     grace_seconds: 10,
     rate_limit: 0,
     audit_days: 0,

@@ -46,6 +46,9 @@ begin
   delete from millrace.attempt a where a.task = any(v_ids);
   delete from millrace.event e where e.task = any(v_ids);
   delete from millrace.output o where o.task = any(v_ids);
+  delete from millrace.artifact a where a.task = any(v_ids);
+  delete from millrace.artifact_piece p where p.task = any(v_ids);
+  delete from millrace.artifact_upload u where u.task = any(v_ids);
   delete from millrace.edge e where e.prerequisite = any(v_ids) or e.dependent = any(v_ids);
   delete from millrace.supersede s where s.task = any(v_ids) or s.target = any(v_ids);
   delete from millrace.task t where t.id = any(v_ids);

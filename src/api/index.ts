@@ -1,9 +1,12 @@
 import { about } from './about.ts'
 import { audit, session, tokens } from './access.ts'
 import { archiveIndex } from './archive-index.ts'
+import { runs, schedules } from './archive-runs.ts'
 import { archives } from './archives.ts'
+import { artifacts } from './artifacts.ts'
 import { events } from './events.ts'
 import { nodes, scheduler } from './nodes.ts'
+import { secrets } from './secrets.ts'
 import { tasks } from './tasks.ts'
 import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
@@ -41,9 +44,13 @@ export const routes = {
   nodes,
   scheduler,
   tasks,
+  artifacts,
+  secrets,
   events,
   webhooks,
   workers,
   archives,
   archiveIndex,
+  runs,
+  schedules,
 }

@@ -1,4 +1,5 @@
 export type { Archive, ArchiveProblem, ArchiveState, RepositorySource, Source } from './archive.ts'
+export { ArchiveRuns } from './archive-runs.ts'
 export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
 export type { Notice } from './arrive.ts'
 export type { Absent, AbsentReason, RevisionFacts, RunTrigger } from './definition/choose-tasks.ts'
@@ -32,7 +33,9 @@ export {
   type RevisionRef,
   type Trigger,
 } from './payload.ts'
-export { type ChosenTasks, MOST_DEPTH, type PlannedRun } from './plan-revision.ts'
+export { type ArchiveTaskWorker, createArchiveTaskWorker } from './perform-task.ts'
+export { MOST_DEPTH } from './plan-revision.ts'
+export type { ChosenTasks, PlannedRun } from './plan-run.ts'
 export type { Problem } from './problem.ts'
 export type {
   Gap,
@@ -44,3 +47,5 @@ export type {
 } from './read-revisions.ts'
 export type { Registration } from './register.ts'
 export type { ReadSecrets, Repositories } from './repositories.ts'
+export type { Schedule } from './schedule.ts'
+export type { TaskResult, TaskWorkshop } from './task-workshop.ts'

@@ -22,6 +22,7 @@ const start: readonly Entry[] = [
     'start the server, with its database unless another is named',
     async () => (await import('./commands/serve.ts')).serve,
   ),
+  leaf('demo', 'show a living example', async () => (await import('./commands/demo.ts')).demo),
   {
     name: 'worker',
     about: 'perform tasks of the same database, on this or another machine',
@@ -70,6 +71,11 @@ const look: readonly Entry[] = [
   leaf('why', 'say why a task is in its state', async () => (await import('./commands/why.ts')).why),
   leaf('logs', 'print the output of a task', async () => (await import('./commands/logs.ts')).logs),
   leaf(
+    'artifacts',
+    'list or fetch the files that a task has left behind',
+    async () => (await import('./commands/artifacts.ts')).artifacts,
+  ),
+  leaf(
     'watch',
     'show tasks as they change, until they have ended',
     async () => (await import('./commands/watch.ts')).watch,
@@ -89,6 +95,7 @@ const act: readonly Entry[] = [
     'ask again for what failed, was canceled or skipped',
     async () => (await import('./commands/retry.ts')).retry,
   ),
+  leaf('rerun', 'run again what succeeded, or a revision', async () => (await import('./commands/rerun.ts')).rerun),
   leaf(
     'cancel',
     'end tasks: at once, or by stopping what runs',
@@ -149,6 +156,41 @@ const nodes: readonly Leaf[] = [
   leaf('wait', 'wait until nodes have ended', async () => (await import('./commands/node-wait.ts')).nodeWait),
 ]
 
+const schedules: readonly Leaf[] = [
+  leaf('ls', 'list schedules', async () => (await import('./commands/schedule-ls.ts')).scheduleLs),
+  leaf('next', 'say when a schedule comes', async () => (await import('./commands/schedule-next.ts')).scheduleNext),
+  leaf('run', 'run what is scheduled now', async () => (await import('./commands/schedule-run.ts')).scheduleRun),
+  leaf(
+    'pause',
+    'keep schedules from running',
+    async () => (await import('./commands/schedule-pause.ts')).schedulePause,
+  ),
+  leaf(
+    'resume',
+    'let paused schedules go on',
+    async () => (await import('./commands/schedule-resume.ts')).scheduleResume,
+  ),
+]
+
+const hooks: readonly Leaf[] = [
+  leaf(
+    'install',
+    'have a repository announce what it gets',
+    async () => (await import('./commands/hook-install.ts')).hookInstall,
+  ),
+  leaf(
+    'uninstall',
+    'take the announcement out of the hooks again',
+    async () => (await import('./commands/hook-uninstall.ts')).hookUninstall,
+  ),
+  leaf('print', 'print what would be installed', async () => (await import('./commands/hook-print.ts')).hookPrint),
+  leaf(
+    'test',
+    'do what the hook does and say what came of it',
+    async () => (await import('./commands/hook-test.ts')).hookTest,
+  ),
+]
+
 const workflows: readonly Leaf[] = [
   leaf(
     'lint',
@@ -161,6 +203,7 @@ const workflows: readonly Leaf[] = [
     async () => (await import('./commands/workflow-plan.ts')).workflowPlan,
   ),
   leaf('graph', 'draw the tasks', async () => (await import('./commands/workflow-graph.ts')).workflowGraph),
+  leaf('run', 'run tasks on this machine', async () => (await import('./commands/workflow-run.ts')).workflowRun),
   leaf(
     'schema',
     'print the JSON Schema, for editors',
@@ -191,6 +234,16 @@ const archives: readonly Leaf[] = [
     async () => (await import('./commands/archive-index.ts')).archiveIndex,
   ),
   leaf('rm', 'watch it no more', async () => (await import('./commands/archive-rm.ts')).archiveRm),
+]
+
+const secrets: readonly Leaf[] = [
+  leaf(
+    'set',
+    'set a secret, from standard input or a file',
+    async () => (await import('./commands/secret-set.ts')).secretSet,
+  ),
+  leaf('ls', 'list secrets, without their values', async () => (await import('./commands/secret-ls.ts')).secretLs),
+  leaf('rm', 'remove a secret', async () => (await import('./commands/secret-rm.ts')).secretRm),
 ]
 
 const tokens: readonly Leaf[] = [
@@ -228,7 +281,11 @@ export const tree: readonly Group[] = [
     title: 'Archives',
     commands: [
       { name: 'archive', about: 'repositories whose commits start workflows', commands: archives },
-      leaf('commit', 'announce a revision of an archive', async () => (await import('./commands/commit.ts')).commit),
+      leaf(
+        'commit',
+        'announce a revision; inside a task, commit',
+        async () => (await import('./commands/commit.ts')).commit,
+      ),
       leaf('loom', 'draw revisions by their tasks', async () => (await import('./commands/loom.ts')).loom),
     ],
   },
@@ -241,8 +298,20 @@ export const tree: readonly Group[] = [
     commands: [{ name: 'node', about: 'commands as a tree: each runs after its parent', commands: nodes }],
   },
   {
+    title: 'Runs',
+    commands: [
+      leaf('run', 'run a workflow of an archive by hand', async () => (await import('./commands/run.ts')).runWorkflow),
+      { name: 'schedule', about: 'when workflows run by themselves', commands: schedules },
+    ],
+  },
+  { title: 'Hooks', commands: [{ name: 'hook', about: 'the hooks of repositories on this host', commands: hooks }] },
+  {
     title: 'Access',
-    commands: [...access, { name: 'token', about: 'tokens of programs and people', commands: tokens }],
+    commands: [
+      ...access,
+      { name: 'token', about: 'tokens of programs and people', commands: tokens },
+      { name: 'secret', about: 'what tasks need and nobody may see', commands: secrets },
+    ],
   },
   { title: 'Other', commands: other },
 ]

@@ -59,6 +59,7 @@ export {
   type Backoff,
   defineWorker,
   type ErrorCategory,
+  isLater,
   type Later,
   type LaterOptions,
   type Log,

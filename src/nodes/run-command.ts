@@ -1,17 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Pool } from '../db/index.ts'
-import { WorkStopped } from '../engine/index.ts'
 import {
   type AdoptingRunner,
+  attend,
+  basicEnvironment,
   type CommandSpec,
   type Ending,
   markerOf,
   type Runner,
   type Running,
+  toTimeoutMs,
 } from '../runners/index.ts'
-import { createOutputWriter, type OutputWriter } from '../storage/index.ts'
+import { type AttemptOutput, createAttemptOutput } from '../storage/index.ts'
 import type { Begun } from './begin.ts'
 import { refuseLost } from './failure.ts'
 import type { Spec } from './spec.ts'
@@ -35,8 +36,6 @@ export type Workshop = {
 
 export type Attempt = { readonly task: string; readonly epoch: number; readonly signal: AbortSignal }
 
-const LONGEST_MS = 2 ** 31 - 1 // of a timer
-
 /**
  * Runs the command of a node, or takes up one in a container that outlived its server, and keeps its output. Answers how
  * it ended, when nothing of it is left. Throws the signal's reason when the attempt was stopped.
@@ -49,7 +48,8 @@ export async function runCommand(
 ): Promise<Ending> {
   const { spec } = work
   const token = at.issueToken({ node: work.node, epoch: attempt.epoch })
-  const output = createOutput(at, attempt, token)
+  const { task, epoch, signal } = attempt
+  const output = createAttemptOutput({ pool: at.pool, task, attempt: epoch, mask: [token], signal })
   const runner = spec.image === undefined ? at.runner : at.containerRunner
   if (runner === undefined) return { type: 'spawn_failed', reason: 'no container engine was found on this host' }
   const isScratch = spec.cwd === undefined && spec.image === undefined
@@ -60,7 +60,7 @@ export async function runCommand(
     const io = { sink: output.write }
     const adopted = await adopt(at, attempt, work, { ...io, timeoutSeconds })
     const running = adopted ?? (await runner.start(command, io))
-    const ending = await awaitEnd(running, attempt.signal, { graceMs: at.graceMs, outlives: spec.image !== undefined })
+    const ending = await attend(running, attempt.signal, { graceMs: at.graceMs, outlives: spec.image !== undefined })
     await output.close()
     attempt.signal.throwIfAborted()
     return ending
@@ -69,7 +69,7 @@ export async function runCommand(
   }
 }
 
-type AdoptIo = { readonly sink: OutputWriter['write']; readonly timeoutSeconds: number | undefined }
+type AdoptIo = { readonly sink: AttemptOutput['write']; readonly timeoutSeconds: number | undefined }
 
 const MOST_ADOPTIONS = 20
 
@@ -88,47 +88,6 @@ async function adopt(at: Workshop, { task }: Attempt, work: Begun, io: AdoptIo):
   }
   refuseLost(work)
   return undefined
-}
-
-type EndOptions = {
-  readonly graceMs: number
-  /** It goes on when the server stops, and is taken up by the next. */
-  readonly outlives: boolean
-}
-
-/** Throws the signal's reason when the command is left to the next server. */
-function awaitEnd(running: Running, signal: AbortSignal, { graceMs, outlives }: EndOptions): Promise<Ending> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      const code = signal.reason instanceof WorkStopped ? signal.reason.code : undefined
-      if (code === 'stopping' && outlives) reject(signal.reason as Error)
-      // When the lease is lost, whoever has the task by then must not find it running.
-      else void running.stop({ graceMs: code === 'lease_lost' ? 0 : graceMs })
-    }
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) stop()
-    running.ended.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
-}
-
-function toTimeoutMs(seconds: number | undefined): { timeoutMs?: number } {
-  if (seconds === undefined) return {}
-  const timeoutMs = Math.max(1, Math.ceil(seconds * 1000))
-  return timeoutMs > LONGEST_MS ? {} : { timeoutMs }
-}
-
-/** The writer is made when something is written: most commands say nothing, and then nothing is stored. */
-function createOutput(at: Workshop, { task, epoch, signal }: Attempt, token: string) {
-  let writer: OutputWriter | undefined
-  const unwanted = new AbortController()
-  signal.addEventListener('abort', () => {
-    if (signal.reason instanceof WorkStopped && signal.reason.code === 'lease_lost') unwanted.abort()
-  })
-  const write: OutputWriter['write'] = (stream, bytes) => {
-    writer ??= createOutputWriter({ pool: at.pool, task, attempt: epoch, mask: [token], signal: unwanted.signal })
-    return writer.write(stream, bytes)
-  }
-  return { write, close: () => writer?.close() }
 }
 
 type Facts = {
@@ -156,14 +115,6 @@ function toCommand(at: Workshop, { attempt, work, cwd, token, timeoutSeconds }: 
     ...(spec.image === undefined ? {} : { container: toContainer(spec, spec.image) }),
   }
 }
-
-/** What every command may count on. Nothing of the server's own environment: it may hold secrets. */
-const basicEnvironment = () => ({
-  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-  HOME: homedir(),
-  LANG: 'C.UTF-8',
-  TMPDIR: tmpdir(),
-})
 
 function toLimits(limits: NonNullable<Spec['limits']>): NonNullable<CommandSpec['limits']> {
   return defined({

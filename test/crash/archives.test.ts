@@ -28,6 +28,8 @@ test('a server killed in the middle of a backlog leaves every revision planned o
         MILLRACE_DATA: folder.path,
         MILLRACE_DATABASE_URL: db.databaseUrl,
         MILLRACE_ADMIN_TOKEN: TOKEN,
+        // What is planned here is not to be performed.
+        MILLRACE_QUEUES: 'nothing-of-this-server',
       },
     })
   const plannedOf = async () => {
