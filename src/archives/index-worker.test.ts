@@ -39,7 +39,7 @@ const many = (count: number) =>
 const paths = (files: readonly { path: string }[]) => files.map(({ path }) => path)
 
 test('only what a revision changed is read from the repository', async () => {
-  const plain = await filled(svn, many(60))
+  const plain = await filled(svn, many(20))
   const { environment, cacheDir, arguments: said } = await spyOn(['svn'])
   const repository = openRepository({ ...plain.options, cacheDir, environment })
   const archive = await anArchive(engine, repository)
@@ -170,7 +170,7 @@ test('an attempt whose lease is lost publishes nothing, and the next one reads n
 })
 
 test('two revisions that are indexed at the same time are both right', async () => {
-  const plain = await filled(svn, many(30))
+  const plain = await filled(svn, many(10))
   for (const i of [1, 2, 3, 4]) {
     await plain.commit(async (folder) => {
       await rm(join(folder, `folder ${i}`), { recursive: true })
