@@ -9,7 +9,11 @@ const name = storable(z.string().min(1).max(100).regex(NAME, 'must be letters, d
 
 const limited = z.object({
   to: z.enum(['archive', 'node', 'task']),
-  name: storable(z.string().min(1).max(1000)),
+  name: storable(z.string().min(1).max(1000)).describe('of an archive its name; of a node or task its id'),
+})
+const newLimit = limited.strict().refine(({ to, name }) => to === 'archive' || id.safeParse(name).success, {
+  message: 'must be the id of the node or task',
+  path: ['name'],
 })
 
 const token = z
@@ -31,7 +35,7 @@ const newToken = z
   .strictObject({
     name: name.describe('for the record; no two tokens that work share one'),
     role: role.optional().describe('what it may do; or else give a limit'),
-    limit: limited.strict().optional().describe('the one thing that it is good for; it may do nothing else'),
+    limit: newLimit.optional().describe('the one thing that it is good for; it may do nothing else'),
     expires_at: time.optional().describe('default: never'),
   })
   .refine((given) => (given.role === undefined) !== (given.limit === undefined), {
