@@ -25,13 +25,13 @@ export type WebhookFields = {
 }
 
 /**
- * Adds a webhook in the transaction of `db`, told of what happens from now on. The secret is answered here and never
+ * Adds a webhook in the transaction of `db`, told of what happens after a position. The secret is answered here and never
  * again.
  */
 export async function create(
-  { pool, outbound }: Context,
+  { outbound }: Context,
   db: Db,
-  fields: WebhookFields & { actor: string },
+  fields: WebhookFields & { actor: string; after: string },
 ): Promise<Webhook & { secret: string }> {
   const url = outbound.check(fields.url).href
   const secret = newSecret()
@@ -42,7 +42,7 @@ export async function create(
     names: fields.names ?? [],
     secret,
     created_by: fields.actor,
-    position: await sequence(pool),
+    position: fields.after,
   })
   return { ...toWebhook(row), secret }
 }

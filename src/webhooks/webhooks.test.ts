@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { useEngine } from '../../test/engine.ts'
 import type { Received } from '../../test/receiver.ts'
 import { signatureOf, typesOf, useWebhooks } from '../../test/webhooks.ts'
+import { createPool, transaction } from '../db/index.ts'
 import { connect, readEvents } from '../engine/index.ts'
 import { createOutbound } from '../outbound/index.ts'
 import { Webhooks } from './webhooks.ts'
@@ -32,6 +33,21 @@ describe('a webhook', () => {
     await expect(webhooks.resend(webhook.id, (await deliveries())[0]?.id ?? '', 'me')).rejects.toMatchObject({
       code: 'webhook_disabled',
     })
+  })
+
+  test('is made in a transaction that holds the only connection there is', async () => {
+    const { webhooks } = await aWebhook()
+    const pool = createPool({ databaseUrl: engine.databaseUrl, max: 1 })
+    onTestFinished(() => pool.end())
+    const millrace = await connect({ databaseUrl: engine.databaseUrl })
+    onTestFinished(() => millrace.close())
+    const outbound = createOutbound()
+    onTestFinished(() => outbound.close())
+    const single = new Webhooks({ pool, millrace, outbound })
+    const after = await single.now()
+    const fields = { url: 'https://hooks.example.org/a', actor: 'someone' }
+    const { id } = await transaction(pool, (client) => single.create(fields, { client, after }))
+    await webhooks.remove(id, { actor: 'someone' })
   })
 
   test('that fails for days on end is disabled; one success starts the count anew', async () => {
