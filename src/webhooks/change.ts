@@ -12,7 +12,6 @@ import {
   disableWebhook,
   insertWebhook,
   lockWebhook,
-  readWebhook,
   rotateSecret,
   updateWebhook,
 } from './webhooks.sql.ts'
@@ -106,16 +105,19 @@ export async function remove(
   id: string,
   { actor, version }: { readonly actor: string; readonly version?: number | undefined },
 ): Promise<void> {
-  const found = await readWebhook(pool, { id })
-  if (found === undefined) throw new WebhookNotFound(id)
-  if (version !== undefined && version !== found.version) throw new WebhookChanged(id, found.version)
-  await disableWebhook(pool, { id, because: `is being removed by ${actor}` })
+  await transaction(pool, async (tx) => {
+    const found = await lockWebhook(tx, { id })
+    if (found === undefined) throw new WebhookNotFound(id)
+    if (version !== undefined && version !== found.version) throw new WebhookChanged(id, found.version)
+    await disableWebhook(tx, { id, because: `is being removed by ${actor}` })
+  })
   for (;;) {
     const tasks = (await pendingTasks(pool, { webhook: id, limit: BATCH })).map(({ task }) => task)
     if (tasks.length === 0) break
     for (const task of tasks) await cancelIfUnfinished({ millrace }, task, `webhook ${id} was removed by ${actor}`)
   }
-  await deleteWebhook(pool, { id })
+  // Whoever records a sending just now has the delivery and wants the webhook: one of the two has to begin again.
+  await transaction(pool, (tx) => deleteWebhook(tx, { id }))
 }
 
 /** Cancels the task, unless it has ended by itself meanwhile. */
