@@ -3,14 +3,17 @@ import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AccessControl } from './access/index.ts'
 import type { Foundation } from './foundation.ts'
-import { createNodeWorkers } from './nodes/index.ts'
+import { createNodeWorkers, sweepContainers } from './nodes/index.ts'
 import { createOutbound } from './outbound/index.ts'
-import { createContainerRunner, createProcessRunner } from './runners/index.ts'
+import { type AdoptingRunner, createContainerRunner, createProcessRunner } from './runners/index.ts'
 import { Webhooks } from './webhooks/index.ts'
 
 const DELIVERIES_AT_ONCE = 20 // each waits for a receiver, up to 20 seconds
+const SWEEP_MS = 60_000
+const FIRST_SWEEP_MS = 5_000
 const TOKEN_SECONDS = 30 * 86_400 // a token ends with its attempt; this is for the case that nobody learns of that
 
 export type Performing = {
@@ -63,8 +66,34 @@ export async function startWork(at: Work): Promise<Performing> {
     await runner.close()
     await nodes.settled()
   })
+  sweepNowAndThen(at, { containerRunner, markerPrefix })
   await dispatcher.started
   return { name, kinds: nodes.workers.map(({ kind }) => kind) }
+}
+
+/** Looks for containers of dead servers that nobody will take up: their nodes may be killed at any time. */
+function sweepNowAndThen(
+  { logger, parts, database: { pool } }: Foundation,
+  of: { readonly containerRunner: AdoptingRunner; readonly markerPrefix: string },
+): void {
+  const stopped = new AbortController()
+  const { signal } = stopped
+  const run = async () => {
+    for (let ms = FIRST_SWEEP_MS; ; ms = SWEEP_MS) {
+      await sleep(ms, undefined, { signal, ref: false }).catch(() => {})
+      if (signal.aborted) return
+      const swept = await sweepContainers({ pool, ...of }).catch((error: unknown) => {
+        logger.warn({ err: error }, 'containers that were left could not be looked for')
+        return 0
+      })
+      if (swept > 0) logger.warn({ swept }, 'ended containers that were left and whose nodes have ended')
+    }
+  }
+  const running = run()
+  parts.add('sweep of containers', async () => {
+    stopped.abort()
+    await running
+  })
 }
 
 /** Has webhooks told of events: their deliveries are made and sent here. */
