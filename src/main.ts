@@ -124,7 +124,7 @@ async function isLive(
 ): Promise<boolean> {
   if (limit.to === 'node') return (await nodes?.isAttemptUnderWay(limit.name, attempt)) ?? false
   if (limit.to !== 'task') return false
-  const last = (await millrace.attempts(limit.name)).at(-1)
+  const last = (await millrace.attempts(limit.name, { last: 1 })).at(-1)
   return last?.outcome === null && String(last.number) === attempt
 }
 

@@ -75,7 +75,7 @@ export const task = taskSummary
     unmet: z.int().describe('requirements that are not met yet'),
     requirements: z.array(neighbour.extend({ is_met: z.boolean() })).describe('the first 100'),
     dependents: z.array(neighbour).describe('the first 100'),
-    attempts: z.array(attempt),
+    attempts: z.array(attempt).describe('the last 100'),
     why: z.string().describe('why it is in its state, in one sentence'),
     culprits: z.array(id).describe('the tasks that stand in the way, or stood'),
   })

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { routes } from '../api/index.ts'
 import type { Attempt, Millrace } from '../engine/index.ts'
 import type { FollowOptions, OutputPiece, ReadOptions } from '../storage/index.ts'
-import { addRoute } from './add-route.ts'
+import { type Asked, addRoute } from './add-route.ts'
 import { findTask } from './find-task.ts'
 import { Problem } from './problems.ts'
 
@@ -18,13 +18,12 @@ export function addTaskLog(app: FastifyInstance, millrace: Millrace, outputs: Ou
   addRoute(app, routes.tasks.log, async (asked) => {
     const { query, reply, signal } = asked
     const task = await findTask(millrace, asked)
-    const attempt = pickAttempt(await millrace.attempts(task), query.attempt, task)
+    const attempt = await findAttempt(millrace, task, query.attempt)
     reply.type('application/octet-stream').header('x-attempt', String(attempt?.number ?? 0))
-    const isOver = async (of: Attempt) =>
-      (await millrace.attempts(task)).some(({ epoch, outcome }) => epoch === of.epoch && outcome !== null)
+    const isOver = async (of: Attempt) => !(await millrace.isUnderWay(task, of.epoch))
     if (query.follow === '1') {
       // Who follows a task that has not begun yet waits for its first attempt.
-      const followed = attempt ?? (await firstAttempt(millrace, task, signal))
+      const followed = attempt ?? (await firstAttempt(millrace, task, asked.wait))
       if (followed === undefined) return reply.send(Buffer.alloc(0))
       reply.header('x-attempt', String(followed.number))
       const { stream, start } = query
@@ -39,7 +38,8 @@ export function addTaskLog(app: FastifyInstance, millrace: Millrace, outputs: Ou
       return reply.send(Readable.from(bytesOf(pieces), { objectMode: false }))
     }
     if (attempt === undefined) {
-      reply.header('x-next-start', '0').header('x-complete', 'false')
+      const { finishedAt } = await millrace.task(task)
+      reply.header('x-next-start', '0').header('x-complete', String(finishedAt !== null))
       return reply.send(Buffer.alloc(0))
     }
     // Asked before the output is read: what is stored when it has ended is then all there is.
@@ -70,34 +70,25 @@ async function readRange(
   }
 }
 
-function pickAttempt(attempts: readonly Attempt[], number: number | undefined, task: string): Attempt | undefined {
-  if (number === undefined) return attempts.at(-1)
-  const found = attempts.find((attempt) => attempt.number === number)
+/** The attempt of that number, or the last one; undefined when there was none yet. */
+async function findAttempt(millrace: Millrace, task: string, number: number | undefined): Promise<Attempt | undefined> {
+  const [last] = await millrace.attempts(task, { last: 1 })
+  if (number === undefined || number === last?.number) return last
+  const [found] = await millrace.attempts(task, { number })
   if (found === undefined) {
-    throw new Problem('not_found', `task ${task} has no attempt ${number}; it has had ${attempts.length} so far`)
+    throw new Problem('not_found', `task ${task} has no attempt ${number}; it has had ${last?.number ?? 0} so far`)
   }
   return found
 }
 
-const LOOK_MS = 500
+type Wait = Asked<typeof routes.tasks.log>['wait']
 
 /** Undefined when the caller goes, or the task ends without ever having begun. */
-async function firstAttempt(millrace: Millrace, task: string, signal: AbortSignal): Promise<Attempt | undefined> {
-  while (!signal.aborted) {
-    const [attempt] = await millrace.attempts(task)
-    if (attempt !== undefined) return attempt
-    if ((await millrace.task(task)).finishedAt !== null) return undefined
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LOOK_MS)
-      signal.addEventListener(
-        'abort',
-        () => {
-          clearTimeout(timer)
-          resolve()
-        },
-        { once: true },
-      )
-    })
+async function firstAttempt(millrace: Millrace, task: string, wait: Wait): Promise<Attempt | undefined> {
+  const look = async () => {
+    const [attempt] = await millrace.attempts(task, { last: 1 })
+    return { attempt, isOver: attempt !== undefined || (await millrace.task(task)).finishedAt !== null }
   }
-  return undefined
+  const { attempt } = await wait(look, ({ isOver }) => isOver, { waitMs: Number.POSITIVE_INFINITY })
+  return attempt
 }
