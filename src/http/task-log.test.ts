@@ -1,8 +1,13 @@
 import { getEventListeners } from 'node:events'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { anApp } from '../../test/app.ts'
+import { database } from '../../test/database.ts'
 import { waitFor } from '../../test/processes.ts'
 import { ADMIN, aServer, type TestServer } from '../../test/server.ts'
-import { aTaskServer } from '../../test/task-server.ts'
+import { aGraph, aTaskServer, type TaskGraph } from '../../test/task-server.ts'
+import type { Pool } from '../db/index.ts'
+import { createOutputWriter, followOutput, readOutput } from '../storage/index.ts'
+import { addTaskLog, type FollowersOptions, type Outputs } from './task-log.ts'
 
 /** A node that runs a script; answers the id of its task once the node has the wanted state. */
 async function aCommand(server: TestServer, script: string): Promise<{ node: string; task: string }> {
@@ -118,4 +123,63 @@ test('of a task with any number of attempts the last ones are shown, and each ha
     const log = await server.ask('GET', `/v1/tasks/${task}/log?attempt=${number}`)
     expect([log.headers.get('x-attempt'), log.headers.get('x-complete')]).toEqual([String(number), 'true'])
   }
+})
+
+/** A task that runs and has printed something. */
+async function aPrinting({ millrace, runOne }: TaskGraph, pool: Pool): ReturnType<TaskGraph['runOne']> {
+  const running = await runOne()
+  const [attempt] = await millrace.attempts(running.task)
+  const writer = createOutputWriter({ pool, task: running.task, attempt: attempt?.epoch ?? 0 })
+  void writer.write('stdout', Buffer.from('up\n'))
+  await writer.close()
+  return running
+}
+
+async function aLogServer(options: FollowersOptions) {
+  const db = await database()
+  const graph = await aGraph(db.databaseUrl)
+  const outputs: Outputs = {
+    read: (of) => readOutput(db.pool, of),
+    follow: (of) => followOutput(db.pool, of),
+  }
+  const app = await anApp({ on: db, resources: [(on) => addTaskLog(on, graph.millrace, outputs, options)] })
+  const { task, end } = await aPrinting(graph, db.pool)
+  const follow = (token = ADMIN, signal?: AbortSignal) =>
+    fetch(`${app.url}/v1/tasks/${task}/log?follow=1`, {
+      headers: { authorization: `Bearer ${token}` },
+      ...(signal === undefined ? {} : { signal }),
+    })
+  return {
+    app,
+    follow,
+    async [Symbol.asyncDispose]() {
+      await end()
+      await app[Symbol.asyncDispose]()
+      await graph.close()
+      await db[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('a revoked token follows no longer', async () => {
+  await using server = await aLogServer({ checkMs: 50 })
+  const { json } = await server.app.ask('POST', '/v1/tokens', { body: { name: 'reader', role: 'viewer' } })
+  const response = await server.follow(json.secret)
+  const whole = response.text()
+  await server.app.ask('DELETE', `/v1/tokens/${json.id}`)
+  expect(await whole).toBe('up\n')
+})
+
+test('more who follow logs than a server bears are asked to come later', async () => {
+  await using server = await aLogServer({ most: 2 })
+  const gone = new AbortController()
+  const replies = await Promise.all(Array.from({ length: 3 }, () => server.follow(ADMIN, gone.signal)))
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 200, 503])
+  gone.abort()
+  await waitFor(async () => {
+    const again = new AbortController()
+    const { status } = await server.follow(ADMIN, again.signal)
+    again.abort()
+    return status === 200 ? true : undefined
+  })
 })

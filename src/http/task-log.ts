@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { routes } from '../api/index.ts'
 import type { Attempt, Millrace } from '../engine/index.ts'
 import type { FollowOptions, OutputPiece, ReadOptions } from '../storage/index.ts'
 import { type Asked, addRoute } from './add-route.ts'
 import { findTask } from './find-task.ts'
+import { credentialsOf } from './identity.ts'
 import { Problem } from './problems.ts'
 
 /** What tasks have printed. */
@@ -13,15 +14,33 @@ export type Outputs = {
   follow(options: FollowOptions): AsyncIterable<OutputPiece>
 }
 
+/** Each looks for more five times a second. */
+const MOST_FOLLOWERS = 200
+const CHECK_MS = 60_000
+
+export type FollowersOptions = {
+  /** How many logs are followed at once, at most. */
+  readonly most?: number
+  /** How often it is looked whether a follower may still be here. */
+  readonly checkMs?: number
+}
+
 /** `/v1/tasks/{id}/log`: a part of what a task's attempt printed, or all of it as it comes. */
-export function addTaskLog(app: FastifyInstance, millrace: Millrace, outputs: Outputs): void {
+export function addTaskLog(
+  app: FastifyInstance,
+  millrace: Millrace,
+  outputs: Outputs,
+  options: FollowersOptions = {},
+): void {
+  const followers = new Followers(app, options)
   addRoute(app, routes.tasks.log, async (asked) => {
-    const { query, reply, signal } = asked
+    const { query, reply, request } = asked
     const task = await findTask(millrace, asked)
     const attempt = await findAttempt(millrace, task, query.attempt)
     reply.type('application/octet-stream').header('x-attempt', String(attempt?.number ?? 0))
     const isOver = async (of: Attempt) => !(await millrace.isUnderWay(task, of.epoch))
     if (query.follow === '1') {
+      const signal = followers.add(request, reply, asked.signal)
       // Who follows a task that has not begun yet waits for its first attempt.
       const followed = attempt ?? (await firstAttempt(millrace, task, asked.wait))
       if (followed === undefined) return reply.send(Buffer.alloc(0))
@@ -48,6 +67,39 @@ export function addTaskLog(app: FastifyInstance, millrace: Millrace, outputs: Ou
     reply.header('x-next-start', String(next)).header('x-complete', String(hasEnded && isEnd))
     return reply.send(bytes)
   })
+}
+
+/** Those who follow logs: so many at most, and each as long as it may. */
+class Followers {
+  readonly #app: FastifyInstance
+  readonly #most: number
+  readonly #checkMs: number
+  #count = 0
+
+  constructor(app: FastifyInstance, { most = MOST_FOLLOWERS, checkMs = CHECK_MS }: FollowersOptions) {
+    this.#app = app
+    this.#most = most
+    this.#checkMs = checkMs
+  }
+
+  /** Aborts also when the token or session of the follower has ended. */
+  add(request: FastifyRequest, reply: FastifyReply, signal: AbortSignal): AbortSignal {
+    if (this.#count >= this.#most) {
+      throw new Problem('not_ready', `${this.#most} logs are followed on this server, and it takes no more`)
+    }
+    this.#count += 1
+    const ended = new AbortController()
+    const check = async () => {
+      const found = await this.#app.access.authenticate(credentialsOf(request)).catch(() => request.identity)
+      if (found === undefined) ended.abort(new Error('the token or session has ended'))
+    }
+    const timer = setInterval(() => void check(), this.#checkMs).unref()
+    reply.raw.once('close', () => {
+      clearInterval(timer)
+      this.#count -= 1
+    })
+    return AbortSignal.any([signal, ended.signal])
+  }
 }
 
 async function* bytesOf(pieces: AsyncIterable<OutputPiece>): AsyncGenerator<Buffer> {
