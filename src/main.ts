@@ -36,6 +36,7 @@ import { startWebhooks, startWork } from './work.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
 
+const STOP_SECONDS = 20 // for what follows when requests and tasks have had their time
 const READINESS_MS = 2_000 // probes usually give up after a few seconds
 
 /** Starts everything in this process and answers when it takes requests. When `signal` aborts first, it stops and throws. */
@@ -93,7 +94,8 @@ type Beginnings = Pick<Foundation, 'config' | 'logger' | 'parts'>
 /** Whatever has started is stopped again when the rest cannot be. */
 async function orStop<T>(config: Config, start: (beginnings: Beginnings) => Promise<T>): Promise<T> {
   const logger = createLogger(config)
-  const parts = new Parts((name, error) => logger.error({ err: error }, `${name} did not stop cleanly`))
+  const onError = (name: string, error: unknown) => logger.error({ err: error }, `${name} did not stop cleanly`)
+  const parts = new Parts(onError, (config.drain_seconds + config.grace_seconds + STOP_SECONDS) * 1000)
   try {
     return await start({ config, logger, parts })
   } catch (error) {

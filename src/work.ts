@@ -12,6 +12,7 @@ import { type AdoptingRunner, createContainerRunner, createProcessRunner } from 
 import { Webhooks } from './webhooks/index.ts'
 
 const DELIVERIES_AT_ONCE = 20 // each waits for a receiver, up to 20 seconds
+const OUTPUT_MS = 10_000 // for output that waits for a database that is away
 const SWEEP_MS = 60_000
 const FIRST_SWEEP_MS = 5_000
 const TOKEN_SECONDS = 30 * 86_400 // a token ends with its attempt; this is for the case that nobody learns of that
@@ -64,7 +65,7 @@ export async function startWork(at: Work): Promise<Performing> {
     // Containers go on and are taken up again by the next server.
     await containerRunner.detach()
     await runner.close()
-    await nodes.settled()
+    await nodes.settled(OUTPUT_MS)
   })
   sweepNowAndThen(at, { containerRunner, markerPrefix })
   await dispatcher.started

@@ -31,6 +31,8 @@ export type Workshop = {
   readonly url: () => string
   /** Makes the token of a running node. */
   readonly issueToken: (holder: { node: string; epoch: number }) => string
+  /** Aborts when output that is not stored yet is not waited for any longer. */
+  readonly givenUp: AbortSignal
 }
 
 export type Attempt = { readonly task: string; readonly epoch: number; readonly signal: AbortSignal }
@@ -49,11 +51,11 @@ export async function runCommand(
 ): Promise<Ending> {
   const { spec } = work
   const token = at.issueToken({ node: work.node, epoch: attempt.epoch })
-  const output = createOutput(at, attempt, token)
   const runner = spec.image === undefined ? at.runner : at.containerRunner
   if (runner === undefined) return { type: 'spawn_failed', reason: 'no container engine was found on this host' }
   const isScratch = spec.cwd === undefined && spec.image === undefined
   const cwd = isScratch ? await mkdtemp(join(at.scratch, `node-${work.node}-`)) : spec.cwd
+  const output = createOutput(at, attempt, token)
   try {
     attempt.signal.throwIfAborted()
     const command = toCommand(at, { attempt, work, cwd, token, timeoutSeconds })
@@ -65,6 +67,7 @@ export async function runCommand(
     attempt.signal.throwIfAborted()
     return ending
   } finally {
+    output.leave()
     if (isScratch) await rm(cwd as string, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
   }
 }
@@ -121,14 +124,17 @@ function toTimeoutMs(seconds: number | undefined): { timeoutMs?: number } {
 function createOutput(at: Workshop, { task, epoch, signal }: Attempt, token: string) {
   let writer: OutputWriter | undefined
   const unwanted = new AbortController()
+  const drop = () => unwanted.abort()
   signal.addEventListener('abort', () => {
-    if (signal.reason instanceof WorkStopped && signal.reason.code === 'lease_lost') unwanted.abort()
+    if (signal.reason instanceof WorkStopped && signal.reason.code === 'lease_lost') drop()
   })
+  at.givenUp.addEventListener('abort', drop)
+  if (at.givenUp.aborted) drop()
   const write: OutputWriter['write'] = (stream, bytes) => {
     writer ??= createOutputWriter({ pool: at.pool, task, attempt: epoch, mask: [token], signal: unwanted.signal })
     return writer.write(stream, bytes)
   }
-  return { write, close: () => writer?.close() }
+  return { write, close: () => writer?.close(), leave: () => at.givenUp.removeEventListener('abort', drop) }
 }
 
 type Facts = {

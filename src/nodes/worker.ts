@@ -11,12 +11,17 @@ import type { Attempt, Workshop } from './run-command.ts'
 
 export type NodeWorkers = {
   readonly workers: readonly AnyWorker[]
-  /** Resolves when nothing is being performed any more, also what the dispatcher has given up. */
-  settled(): Promise<void>
+  /**
+   * Resolves when nothing is being performed any more, also what the dispatcher has given up. After `limitMs` output that
+   * could not be stored is given up.
+   */
+  settled(limitMs: number): Promise<void>
 }
 
 /** The workers that perform nodes, for a dispatcher. */
-export function createNodeWorkers(at: Workshop & { readonly millrace: Millrace }): NodeWorkers {
+export function createNodeWorkers(given: Omit<Workshop, 'givenUp'> & { readonly millrace: Millrace }): NodeWorkers {
+  const givenUp = new AbortController()
+  const at = { ...given, givenUp: givenUp.signal }
   const beginnings = new Beginnings(at.pool)
   const underWay = new Set<Promise<unknown>>()
   const worker = defineWorker({
@@ -36,8 +41,10 @@ export function createNodeWorkers(at: Workshop & { readonly millrace: Millrace }
   })
   return {
     workers: [worker],
-    async settled() {
+    async settled(limitMs) {
+      const timer = setTimeout(() => givenUp.abort(), limitMs)
       await Promise.allSettled(underWay)
+      clearTimeout(timer)
     },
   }
 }
