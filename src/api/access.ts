@@ -127,12 +127,16 @@ export const session = {
     name: 'session.link',
     summary: 'Make a link that signs one browser in, once, within 15 minutes',
     description:
-      'The session ends with the token or session that the link was made with, and after 7 days at the latest.',
+      'The session ends with the token that the link was made with, no later than the session that made it would, and after 7 days at the latest.',
     access: { role: 'viewer' },
     body: z
       .strictObject({
         role: role.optional().describe('not above the caller’s own; default: the same'),
-        name: name.optional().describe('whom it is for, for the record; default: the caller itself'),
+        name: name
+          .optional()
+          .describe(
+            'whom it is for, for the record, with the caller’s own name unless that is an admin; default: the caller',
+          ),
       })
       .optional(),
     answers: { 201: z.object({ url: z.string(), role, expires_at: time }) },
