@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     // Of the root alone: both projects share the one server it starts.
     globalSetup: ['test/global-setup.ts'],
+    // The database works beside each of them; more than two would only wait for it on a small machine.
+    maxWorkers: 2,
     projects: [
       {
         test: {

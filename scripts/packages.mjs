@@ -5,6 +5,8 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { stop } from './bootstrap.mjs'
 
+const APACHE = '/usr/lib/apache2/modules'
+
 /** @type {{ name: string, files: string[], use: string }[]} */
 const needed = [
   { name: 'postgresql-15', files: ['/usr/lib/postgresql/15/bin/postgres'], use: 'the oldest supported server' },
@@ -19,6 +21,12 @@ const needed = [
   { name: 'busybox-static', files: ['/bin/busybox'], use: 'an image for containers' },
   { name: 'bsdutils', files: onPath('script'), use: 'tests at a terminal' },
   { name: 'pgbouncer', files: onPath('pgbouncer'), use: 'tests behind a transaction-pooling proxy' },
+  { name: 'git', files: onPath('git'), use: 'git repositories' },
+  { name: 'subversion', files: onPath('svnserve'), use: 'Subversion repositories, and a server for them' },
+  // The program alone: the package apache2 would also start a server of its own on this machine.
+  { name: 'apache2-bin', files: onPath('apache2'), use: 'repositories behind HTTP' },
+  { name: 'libapache2-mod-svn', files: [`${APACHE}/mod_dav_svn.so`], use: 'Subversion behind HTTP' },
+  { name: 'openssl', files: onPath('openssl'), use: 'passwords of the HTTP server' },
 ]
 
 /** Installs the missing system packages, or ends the process with the exact list of what to install. */

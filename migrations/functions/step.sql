@@ -4,13 +4,14 @@
 --
 -- (p_from_priority[i], p_from_order[i]) says how far the dispatcher has claimed lane i already, so that the scan does not
 -- walk again over index entries of tasks that are gone but not vacuumed. What commits late, or is more urgent, lies before
--- the mark: the dispatcher looks from the start every so often.
+-- the mark: the dispatcher looks from the start every so often. A lane may be given several times, with a mark for each
+-- priority, up to p_to_priority[i].
 --
 -- p_idle says that the dispatcher has room and found nothing (true), or has more than it can take (false); null leaves
 -- that as it was.
 create function millrace.step(
   p_holder int, p_ids bigint[], p_epochs int[], p_outputs jsonb[], p_unchanged bigint[],
-  p_lanes int[], p_from_priority int[], p_from_order bigint[], p_limit int, p_idle boolean default null
+  p_lanes int[], p_from_priority int[], p_from_order bigint[], p_limit int, p_idle boolean default null, p_to_priority int[] default null
 )
 returns json
 language plpgsql as $$
@@ -79,12 +80,13 @@ begin
     else
       with next as materialized (
         select r.tid
-        from unnest(p_lanes, p_from_priority, p_from_order) m(lane, from_priority, from_order)
+        from unnest(p_lanes, p_from_priority, p_from_order, p_to_priority) m(lane, from_priority, from_order, to_priority)
           cross join lateral (
             select l.ctid as tid, l.priority, l.ready_order
             from millrace.live l
             where l.state = 'ready' and l.gate is null and l.lane = m.lane
               and (l.priority, l.ready_order) > (m.from_priority, m.from_order)
+              and l.priority <= coalesce(m.to_priority, 2147483647)
             order by l.priority, l.ready_order
             limit p_limit
             for no key update skip locked

@@ -13,6 +13,7 @@ import {
 import { beginSuspect } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
+import { NextLook } from './next-look.ts'
 import { Pace } from './pace.ts'
 import { perform } from './perform.ts'
 import { reconcile, resolveRefused } from './reconcile.ts'
@@ -31,7 +32,6 @@ const MOST_FINISHED_PER_STEP = 1000
 const STALE_QUEUE_MS = 1000
 const EFFECTS_POLL_MS = 10
 const UNSURE_POLL_MS = 5
-
 const isPassing = (error: Error) => isConnectionLost(error) || isRetryable(error)
 
 export class DispatcherLoop implements Dispatcher {
@@ -59,7 +59,7 @@ export class DispatcherLoop implements Dispatcher {
   #isScheduled = false
   #isFilling = false
   #unsettled = 0
-  #poll: NodeJS.Timeout | undefined
+  readonly #nextLook = new NextLook(() => this.#turn())
   #staleCheck: NodeJS.Timeout | undefined
   #listener: Listener | undefined
   #waiters: (() => void)[] = []
@@ -149,9 +149,9 @@ export class DispatcherLoop implements Dispatcher {
   #turn(): void {
     while (!this.#isOver && !this.#isLosing && !this.#recovery.isUnderWay && this.#stepsUnderWay < MOST_STEPS_AT_ONCE) {
       const room = this.#room()
-      if (this.#finished.length === 0 && (room <= 0 || this.#isDry)) break
-      // With a step on its way, wait for a good batch; its answer comes back here anyway. Where there is more than
-      // enough to do, two steps take turns: one is with the database while the tasks of the other are performed.
+      if (this.#finished.length === 0 && (room <= 0 || (this.#isDry && !this.#nextLook.isDue))) break
+      // With a step on its way, wait for a good batch; its answer comes back here anyway. With more than enough to do
+      // two steps take turns: one is with the database while the tasks of the other are performed.
       const { batch, isSaturated } = this.#pace
       if (this.#stepsUnderWay > 0 && this.#finished.length < batch && !(isSaturated && room >= batch)) break
       void this.#step(isSaturated ? Math.min(room, batch) : room)
@@ -163,11 +163,11 @@ export class DispatcherLoop implements Dispatcher {
     const holder = this.#lease.holder
     const finished = this.#finished.splice(0, MOST_FINISHED_PER_STEP)
     const scan = this.#pace.scan(this.#lanes, this.#mustLookFully)
-    this.#mustLookFully = false
-    const idle = this.#isDry && !this.#isIdleListed ? true : this.#isIdleListed && this.#pace.isSaturated ? false : null
+    const idle = room > 0 ? this.#idleToTell() : null
     this.#stepsUnderWay += 1
     this.#claiming += Math.max(0, room)
-    clearTimeout(this.#poll)
+    if (room > 0) this.#mustLookFully = false // otherwise it only hands back what is finished
+    if (room > 0) this.#nextLook.made()
     try {
       const answer = await step(this.#parts.control, {
         holder,
@@ -175,9 +175,10 @@ export class DispatcherLoop implements Dispatcher {
         epochs: finished.map((f) => f.run.epoch),
         outputs: finished.some((f) => f.output !== null) ? finished.map((f) => f.output) : null,
         unchanged: finished.flatMap((f) => (f.isUnchanged ? [f.run.id] : [])),
-        lanes: this.#lanes,
-        from_priority: scan.priorities,
-        from_order: scan.orders,
+        lanes: scan.lanes,
+        from_priority: scan.fromPriorities,
+        from_order: scan.fromOrders,
+        to_priority: scan.toPriorities,
         limit: Math.max(0, room),
         idle,
       })
@@ -186,7 +187,7 @@ export class DispatcherLoop implements Dispatcher {
       if (idle !== null) this.#isIdleListed = idle
       this.#pace.stepped(answer.tasks, room, scan)
       this.#settleFinished(finished, answer.accepted)
-      if (room > 0) this.#planNextLook(answer.tasks.length < room, scan.isFull, answer)
+      if (room > 0) this.#planNextLook(answer.tasks.length < room, scan.isComplete, answer)
       this.#begin(answer.tasks, holder)
       if (!answer.isAlive && holder === this.#lease.holder) void this.#lose()
     } catch (error) {
@@ -198,33 +199,30 @@ export class DispatcherLoop implements Dispatcher {
     }
   }
 
+  /** Whether to get on the list of sleepers or off it; null leaves it. */
+  #idleToTell(): boolean | null {
+    if (this.#isDry && !this.#isIdleListed) return true
+    return this.#isIdleListed && this.#pace.isSaturated ? false : null
+  }
+
   #planNextLook(isDry: boolean, isCertain: boolean, { dueSeconds, hasEffects }: StepAnswer): void {
     this.#isDry = isDry
     if (!isDry) return
     // Looked only behind the last claim: before going to sleep, look from the start, unless more work comes first.
     if (!isCertain) {
       this.#mustLookFully = true
-      this.#pollIn(this.#running.size > 0 ? UNSURE_POLL_MS : 0)
+      this.#nextLook.planIn(this.#running.size > 0 ? UNSURE_POLL_MS : 0)
       return
     }
     // Not on the list of sleepers yet: get on it and look once more, so that no one adds a task in between unheard.
     if (!this.#isIdleListed) {
       this.#pace.restartPolling()
-      this.#pollIn(0)
+      this.#nextLook.planIn(0)
       return
     }
     const dueMs = dueSeconds === null ? Number.POSITIVE_INFINITY : Math.max(1, dueSeconds * 1000 + 1)
     const effectsMs = hasEffects ? EFFECTS_POLL_MS : Number.POSITIVE_INFINITY
-    this.#pollIn(Math.min(this.#pace.nextPollMs(this.#listener?.isConnected ?? false), dueMs, effectsMs))
-  }
-
-  #pollIn(ms: number): void {
-    clearTimeout(this.#poll)
-    this.#poll = setTimeout(() => {
-      if (this.#isLosing || this.#recovery.isUnderWay || this.#stepsUnderWay > 0) return
-      const room = this.#room()
-      if (room > 0) void this.#step(room)
-    }, ms)
+    this.#nextLook.planIn(Math.min(this.#pace.nextPollMs(this.#listener?.isConnected ?? false), dueMs, effectsMs))
   }
 
   #begin(tasks: readonly ClaimedTask[], holder: number): void {
@@ -294,7 +292,7 @@ export class DispatcherLoop implements Dispatcher {
       this.#finished.push(...refused.filter((f) => runs.includes(f.run)))
       this.#schedule()
     }
-    const runs = refused.map((f) => f.run)
+    const runs = refused.map(({ run }) => run)
     this.#resolve(runs)
       .then(offerAgain)
       .catch(() => setTimeout(() => offerAgain(runs), 200))
@@ -384,7 +382,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#isStopping = true
     // What has begun to start would otherwise go on listening after the end.
     await this.#starting?.catch(() => {})
-    clearTimeout(this.#poll)
+    this.#nextLook.made()
     clearInterval(this.#staleCheck)
     this.#recovery.close()
     this.#returns.give(this.#unbegun.takeAll())

@@ -43,12 +43,13 @@ export const stepTasks = one(
     from_order: array(int8),
     limit: int4,
     idle: nullable(bool),
+    to_priority: nullable(array(int4)),
   },
   { answer: named<unknown>('json') },
 )`
   select millrace.step(
     ${'holder'}, ${'ids'}, ${'epochs'}, ${'outputs'}, ${'unchanged'}, ${'lanes'}, ${'from_priority'}, ${'from_order'},
-    ${'limit'}, ${'idle'}
+    ${'limit'}, ${'idle'}, ${'to_priority'}
   ) as answer
 `
 

@@ -157,6 +157,7 @@ export class ManualDispatcher {
       from_order: this.lanes.map(() => '0'),
       limit,
       idle: null,
+      to_priority: null,
     })
   }
 

@@ -1,13 +1,25 @@
 // How much a dispatcher claims, from where, and how often it looks.
+type Mark = { readonly priority: number; readonly order: string }
 type Claimed = { readonly lane: number; readonly priority: number; readonly readyOrder: string }
-export type Scan = {
-  readonly priorities: number[]
-  readonly orders: string[]
+export type Scan = Ranges & {
+  /** It looks from the very start, over everything that is gone and not vacuumed. */
   readonly isFull: boolean
+  /** Whatever it does not find was not there, but for what commits late. */
+  readonly isComplete: boolean
   readonly begunAt: number
 }
 
+/** Each begins behind a task and ends with a priority; null: without end. A lane may have several. */
+type Ranges = {
+  readonly lanes: readonly number[]
+  readonly fromPriorities: readonly number[]
+  readonly fromOrders: readonly string[]
+  readonly toPriorities: readonly number[] | null
+}
+
 const LOWEST_PRIORITY = -(2 ** 31)
+const HIGHEST_PRIORITY = 2 ** 31 - 1
+const MOST_PRIORITIES = 16 // of which it is known in each lane how far they are claimed
 const HORIZON_MS = 25 // claim what will have begun within this time at the recent rate
 const FULL_SCAN_EVERY_MS = 50
 const FULL_SCAN_SHARE = 20 // at most one part in 20 of the time goes into looking from the start
@@ -17,7 +29,10 @@ const LONGEST_POLL_UNHEARD_MS = 250 // without notifications polling is all ther
 export class Pace {
   readonly #concurrency: number
   readonly #mostAhead: number
-  readonly #marks = new Map<number, { priority: number; order: string }>()
+  /** The last task claimed in each lane. */
+  readonly #marks = new Map<number, Mark>()
+  /** In each lane, the last task claimed of each priority. */
+  readonly #reached = new Map<number, Map<number, string>>()
   #ahead = 0
   #endedCount = 0
   #measuredAt = performance.now()
@@ -60,22 +75,46 @@ export class Pace {
 
   forgetMarks(): void {
     this.#marks.clear()
+    this.#reached.clear()
   }
 
   /**
    * From where to look in each lane. Usually behind the last task claimed there; every so often from the start,
-   * because what commits late or is more urgent lies before that mark.
+   * because what commits late or is more urgent lies before that mark. Where looking from the start has become slow,
+   * which is what somebody's long snapshot does, it is not done more often than it may take of the time: a complete look
+   * then begins, for each priority, behind the last task claimed of it.
    */
-  scan(lanes: readonly number[], mustBeFull: boolean): Scan {
-    const now = performance.now()
-    const pause = Math.max(FULL_SCAN_EVERY_MS, this.#fullScanMs * FULL_SCAN_SHARE)
-    const isFull = mustBeFull || now - this.#fullScanAt >= pause
-    const marks = lanes.map((lane) => (isFull ? undefined : this.#marks.get(lane)))
+  scan(lanes: readonly number[], mustBeComplete: boolean): Scan {
+    const begunAt = performance.now()
+    const since = begunAt - this.#fullScanAt
+    const isAffordable = since >= this.#fullScanMs * FULL_SCAN_SHARE
+    const isFull = isAffordable && (mustBeComplete || since >= FULL_SCAN_EVERY_MS)
+    const isComplete = isFull || mustBeComplete
+    const ranges = !isFull && isComplete ? this.#rangesByPriority(lanes) : this.#rangesFrom(lanes, !isFull)
+    return { ...ranges, isFull, isComplete, begunAt }
+  }
+
+  #rangesFrom(lanes: readonly number[], isBehindMark: boolean): Ranges {
+    const marks = lanes.map((lane) => (isBehindMark ? this.#marks.get(lane) : undefined))
     return {
-      priorities: marks.map((mark) => mark?.priority ?? LOWEST_PRIORITY),
-      orders: marks.map((mark) => mark?.order ?? '0'),
-      isFull,
-      begunAt: now,
+      lanes,
+      fromPriorities: marks.map((mark) => mark?.priority ?? LOWEST_PRIORITY),
+      fromOrders: marks.map((mark) => mark?.order ?? '0'),
+      toPriorities: null,
+    }
+  }
+
+  #rangesByPriority(lanes: readonly number[]): Ranges {
+    const ranges = lanes.flatMap((lane) => {
+      const reached = [...(this.#reached.get(lane) ?? [])].sort(([a], [b]) => a - b)
+      const starts: (readonly [number, string])[] = [[LOWEST_PRIORITY, '0'], ...reached]
+      return starts.map(([priority, order], i) => ({ lane, priority, order, to: (starts[i + 1]?.[0] ?? Infinity) - 1 }))
+    })
+    return {
+      lanes: ranges.map(({ lane }) => lane),
+      fromPriorities: ranges.map(({ priority }) => priority),
+      fromOrders: ranges.map(({ order }) => order),
+      toPriorities: ranges.map(({ to }) => Math.max(LOWEST_PRIORITY, Math.min(to, HIGHEST_PRIORITY))),
     }
   }
 
@@ -88,12 +127,25 @@ export class Pace {
     } else {
       this.#markedScanMs = this.#markedScanMs * 0.9 + ms * 0.1
     }
-    for (const row of claimed) {
-      this.#marks.set(row.lane, { priority: row.priority, order: row.readyOrder })
-    }
+    claimed.forEach(({ lane, priority, readyOrder: order }, i) => {
+      const next = claimed[i + 1]
+      if (next?.lane === lane && next.priority === priority) return
+      this.#marks.set(lane, { priority, order })
+      this.#reach(lane, { priority, order })
+    })
     this.#isSaturated = room > 0 && claimed.length >= room
     if (claimed.length > 0) this.#polls = 0
     this.#measure(now)
+  }
+
+  #reach(lane: number, { priority, order }: Mark): void {
+    const reached = this.#reached.get(lane) ?? new Map<number, string>()
+    this.#reached.set(lane, reached)
+    // A task that committed late lies behind what was reached before.
+    if (BigInt(order) > BigInt(reached.get(priority) ?? 0)) reached.set(priority, order)
+    // Without its mark, a priority is looked at from its start: slower, and as complete.
+    const [oldest] = reached.size > MOST_PRIORITIES ? reached.keys() : []
+    if (oldest !== undefined) reached.delete(oldest)
   }
 
   #measure(now: number): void {

@@ -122,6 +122,7 @@ export class Engine {
       from_order: lanes.map(() => '0'),
       limit: options.limit ?? 0,
       idle: null,
+      to_priority: null,
     })
   }
 

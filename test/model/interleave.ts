@@ -197,6 +197,7 @@ class Interleaving {
       from_order: lanes.map(() => '0'),
       limit,
       idle: null,
+      to_priority: null,
     })
     return tasks.map(({ id, epoch }) => ({ id, holder, epoch }))
   }

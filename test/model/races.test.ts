@@ -53,6 +53,7 @@ const claimAll = async (limit = 100) =>
       from_order: ['0'],
       limit,
       idle: null,
+      to_priority: null,
     })
   ).tasks
 const finish = (id: string, epoch: number) =>
@@ -67,6 +68,7 @@ const finish = (id: string, epoch: number) =>
     from_order: ['0'],
     limit: 0,
     idle: null,
+    to_priority: null,
   })
 async function fail(...ids: string[]): Promise<void> {
   const claimed = (await claimAll()).filter((row) => ids.includes(row.id as string))

@@ -1,0 +1,153 @@
+// A bare copy of the repository with the whole history of the branches that are used. Everything is read from it; the
+// repository itself is asked only what its branch points to, and for what is missing here. Commands never run in a
+// repository that others may configure.
+//
+// The branch is kept under a name of its own, since a branch `a` today and `a/b` tomorrow could not be kept both.
+import { randomUUID } from 'node:crypto'
+import { access, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { digest, makeFolder, namesIn, removeTree, throwAway } from './cache.ts'
+import { BranchNotFound, ToolFailed } from './errors.ts'
+import { mirrorOf, runGit } from './git-tool.ts'
+import { lock } from './lock.ts'
+import { nameOf, type Session } from './session.ts'
+
+const STALE_MS = 60_000 // git holds these files for milliseconds
+const MANY_PACKS = 60
+const MANY_LOOSE = 30 // in one of 256 folders: about 7,700 in all, near git's own limit
+
+// What git says of a mirror that a power failure or a foreign hand has damaged.
+const DAMAGE =
+  /not a git repository|object file .* is empty|is corrupt|bad (tree|commit|config)|unable to read|missing (blob|tree|commit)|inflate|invalid sha1 pointer|garbage at end|unable to find [0-9a-f]{40}|missing necessary objects|packfile .* cannot be/i
+
+export const refOf = (branch: string) => `refs/millrace/${digest(branch)}`
+
+/** Every command needs a repository to run in, also one that only asks another. */
+export async function ensureMirror(session: Session): Promise<void> {
+  if (await isMirror(session)) return
+  await makeFolder(session.folder)
+  const held = await lock(lockOf(session), session.signal)
+  try {
+    await makeMirror(session)
+  } finally {
+    await held.release()
+  }
+}
+
+const lockOf = ({ folder }: Session) => `${mirrorOf(folder)}.lock`
+
+function isMirror({ folder }: Session): Promise<boolean> {
+  return access(join(mirrorOf(folder), 'HEAD')).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The commit that the branch points to in the repository; undefined when there is no such branch. */
+export async function askTip(session: Session, branch: string): Promise<string | undefined> {
+  const wanted = `refs/heads/${branch}`
+  const said = await runGit(session, ['ls-remote', '--', session.location.url, wanted])
+  // The pattern is matched from the end of a name, so others may come with it.
+  const line = lines(said).find((one) => one.endsWith(`\t${wanted}`))
+  return line?.slice(0, line.indexOf('\t'))
+}
+
+/** Throws `BranchNotFound` unless the repository is empty altogether. */
+export async function checkEmpty(session: Session, branch: string): Promise<void> {
+  const heads = lines(await runGit(session, ['ls-remote', '--heads', '--', session.location.url]))
+  if (heads.length === 0) return
+  const names = heads.slice(0, 5).map((line) => line.replace(/^.*\trefs\/heads\//, ''))
+  throw new BranchNotFound(`${nameOf(session)} has no branch ${branch}; it has ${names.join(', ')}`)
+}
+
+/** The branch that the repository itself names as its first; `main` when it names none. */
+export async function askDefaultBranch(session: Session): Promise<string> {
+  const said = lines(await runGit(session, ['ls-remote', '--symref', '--', session.location.url, 'HEAD']))
+  const line = said.find((one) => one.startsWith('ref: refs/heads/'))
+  return line?.slice('ref: refs/heads/'.length).split('\t')[0] ?? 'main'
+}
+
+const lines = (said: Buffer) =>
+  said
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+
+/** Brings the mirror up to date with the branch and answers the commit it points to. */
+export async function fetchBranch(session: Session, branch: string): Promise<string> {
+  await makeFolder(session.folder)
+  const held = await lock(lockOf(session), session.signal)
+  try {
+    await makeMirror(session)
+    await removeStaleLocks(session, branch)
+    try {
+      return await fetch(session, branch)
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      await throwAway(session.folder, mirrorOf(session.folder))
+      await makeMirror(session)
+      return await fetch(session, branch)
+    }
+  } finally {
+    await held.release()
+  }
+}
+
+/** Throws the mirror away and makes a new one. Workspaces find their commits in it again. */
+export async function remakeMirror(session: Session, branch: string): Promise<void> {
+  const held = await lock(lockOf(session), session.signal)
+  try {
+    await throwAway(session.folder, mirrorOf(session.folder))
+    await makeMirror(session)
+    await fetch(session, branch)
+  } finally {
+    await held.release()
+  }
+}
+
+async function fetch(session: Session, branch: string): Promise<string> {
+  const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules']
+  const what = `+refs/heads/${branch}:${refOf(branch)}`
+  await runGit(session, ['fetch', ...quiet, '--', session.location.url, what], { silenceMs: session.transferMs })
+  await gather(session)
+  return (await runGit(session, ['rev-parse', '--verify', `${refOf(branch)}^{commit}`])).toString('utf8').trim()
+}
+
+export const isDamage = (error: unknown) => error instanceof ToolFailed && DAMAGE.test(error.stderr)
+
+/** Makes an empty mirror where there is none, in one step: a crash leaves nothing that looks like one. */
+async function makeMirror(session: Session): Promise<void> {
+  if (await isMirror(session)) return
+  const mirror = mirrorOf(session.folder)
+  await throwAway(session.folder, mirror)
+  const draft = join(await makeFolder(join(session.folder, 'tmp')), `draft-${randomUUID()}.git`)
+  try {
+    await runGit(session, ['init', '--quiet', '--bare', '--template='], { gitDir: draft })
+    await rename(draft, mirror)
+  } finally {
+    await removeTree(draft)
+  }
+}
+
+/** A fetch that was killed leaves files that git takes for the locks of another one, for ever. */
+async function removeStaleLocks(session: Session, branch: string): Promise<void> {
+  const mirror = mirrorOf(session.folder)
+  const graphs = join('objects', 'info', 'commit-graphs')
+  const names = [`${refOf(branch)}.lock`, 'packed-refs.lock', 'config.lock', join(graphs, 'commit-graph-chain.lock')]
+  for (const file of names.map((name) => join(mirror, name))) {
+    const facts = await stat(file).catch(() => undefined)
+    if (facts && Date.now() - facts.mtimeMs > STALE_MS) await rm(file, { force: true })
+  }
+}
+
+/**
+ * Each fetch leaves a pack or loose objects. Now and then they are gathered; nothing is ever dropped, since workspaces
+ * may still stand on commits that no branch leads to.
+ */
+async function gather(session: Session): Promise<void> {
+  const objects = join(mirrorOf(session.folder), 'objects')
+  const packs = (await namesIn(join(objects, 'pack'))).filter((name) => name.endsWith('.pack'))
+  const loose = await readdir(join(objects, '17')).catch(() => [])
+  if (packs.length < MANY_PACKS && loose.length < MANY_LOOSE) return
+  await runGit(session, ['repack', '--quiet', '-d', '--geometric=2'], { silenceMs: session.transferMs })
+}

@@ -1,0 +1,32 @@
+export {
+  AuthenticationFailed,
+  BranchNotFound,
+  CommitRefused,
+  FileTooLarge,
+  HistoryRewritten,
+  InvalidChange,
+  InvalidRepository,
+  OutOfDate,
+  PathNotFound,
+  RepositoryError,
+  RepositoryUnreachable,
+  RevisionNotFound,
+  ToolFailed,
+  ToolMissing,
+  ToolTimedOut,
+} from './errors.ts'
+export { type OpenOptions, openRepository } from './open.ts'
+export {
+  type Change,
+  type ChangesOptions,
+  type CommitOptions,
+  collect,
+  type Entry,
+  type EntryKind,
+  type FileChange,
+  type LogEntry,
+  type LogRange,
+  type Repository,
+  type Revision,
+  type Workspace,
+} from './repository.ts'

@@ -1,0 +1,78 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { temporaryFolder } from './cache.ts'
+import { InvalidChange } from './errors.ts'
+import { checkMarker, cleanMessage, MARK_PREFIX, readPerson } from './message.ts'
+import { type CommitOptions, collect, type Revision, type Workspace } from './repository.ts'
+import type { Session } from './session.ts'
+import { committing, readSvn, runSvn } from './svn-tool.ts'
+import { readStatus } from './svn-workspace.ts'
+import { treeOf } from './workspaces.ts'
+import { child, textOf } from './xml.ts'
+
+/** Commits what is different in the working copy; undefined when nothing is. */
+export async function commitWorkspace(
+  session: Session,
+  { slot }: Workspace,
+  options: CommitOptions & { readonly uuid: string; readonly root: string },
+): Promise<Revision | undefined> {
+  await checkOrigin(session, slot, options)
+  await using folder = await temporaryFolder(session.folder)
+  await schedule(session, slot, folder.path)
+  if ((await readStatus(session, slot)).length === 0) return undefined
+  const described = await describeCommit(session, options, folder.path)
+  const args = ['--force-log', '--encoding', 'UTF-8', ...described, `${treeOf(slot)}@`]
+  const limits = { silenceMs: session.transferMs }
+  const said = await committing(() => runSvn(session, ['svn', 'commit', ...args], limits))
+  return readCommitted(said, /Committed revision (\d+)\./)
+}
+
+/** A working copy says itself where it commits to. Whoever could write in it could have had the password sent elsewhere. */
+async function checkOrigin(session: Session, slot: string, { uuid, root }: { uuid: string; root: string }) {
+  const [element] = await collect(
+    readSvn({ ...session, credentials: undefined }, ['info', `${treeOf(slot)}@`], ['entry']),
+  )
+  const repository = element && child(element, 'repository')
+  if (repository && textOf(repository, 'uuid') === uuid && textOf(repository, 'root') === root) return
+  throw new InvalidChange(`the workspace ${slot} is no longer one of ${root}`)
+}
+
+/** Tells the working copy what a person would: what is new, what is gone, what became something else. */
+async function schedule(session: Session, slot: string, folder: string): Promise<void> {
+  const found = await readStatus(session, slot)
+  const conflict = found.find(({ isConflicted }) => isConflicted)
+  if (conflict) throw new InvalidChange(`${conflict.path} is in conflict`)
+  const paths = (...items: string[]) => found.filter(({ item }) => items.includes(item)).map(({ path }) => path)
+  const run = async (paths: readonly string[], ...args: string[]) => {
+    if (paths.length === 0) return
+    const file = join(folder, 'targets')
+    // One path in a line, and an @ behind each, so that one in a name means nothing.
+    if (paths.some((path) => path.includes('\n'))) throw new InvalidChange('a file name holds a line feed')
+    await writeFile(file, paths.map((path) => `${path}@\n`).join(''))
+    await runSvn(session, ['svn', ...args, '--quiet', '--targets', file])
+  }
+  await run(paths('missing'), 'delete', '--force')
+  await run(paths('obstructed'), 'delete', '--force', '--keep-local')
+  await run(paths('unversioned', 'obstructed'), 'add', '--force', '--no-auto-props')
+}
+
+/** The options that say why and by whom, for `svn` and `svnmucc` alike. */
+export async function describeCommit(
+  session: Session,
+  { message, marker, author }: CommitOptions,
+  folder: string,
+): Promise<string[]> {
+  const file = join(folder, 'message')
+  await writeFile(file, cleanMessage(message))
+  const described = ['--file', file, '--with-revprop', `${MARK_PREFIX}cause=${checkMarker(marker)}`]
+  if (author === undefined) return described
+  // A server writes the user whose password it has seen. Without one, as with file://, the name that is given counts.
+  const { name } = readPerson(author)
+  const isFree = session.credentials === undefined && session.location.scheme === 'file'
+  return [...described, ...(isFree ? ['--username', name] : ['--with-revprop', `${MARK_PREFIX}author=${name}`])]
+}
+
+export function readCommitted(said: Buffer, pattern: RegExp): Revision | undefined {
+  const number = pattern.exec(said.toString('utf8'))?.[1]
+  return number === undefined ? undefined : { number: Number(number), id: number }
+}
