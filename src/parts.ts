@@ -23,8 +23,8 @@ export class Parts {
   async stop(): Promise<void> {
     const until = performance.now() + this.#limitMs
     for (let part = this.#stops.pop(); part !== undefined; part = this.#stops.pop()) {
-      const { name, stop } = part
-      await inTime(stop(), Math.max(LEAST_MS, until - performance.now())).catch((error: unknown) =>
+      const { name } = part
+      await inTime(part.stop(), Math.max(LEAST_MS, until - performance.now())).catch((error: unknown) =>
         this.#onError(name, error),
       )
     }

@@ -180,7 +180,7 @@ export const tasks = {
     name: 'tasks.log',
     summary: 'The output of a task, a part of it, or live as it comes',
     description:
-      'Answers the bytes as they were written. `X-Next-Start` says where the next part begins, `X-Complete` whether there will be more. With follow=1 the answer goes on until the attempt has ended.',
+      'Answers the bytes as they were written. `X-Next-Start` says where the next part begins, `X-Complete` whether there will be more. With follow=1 the answer goes on until the attempt, or the token, has ended; a server lets 200 follow at once.',
     access: { role: 'viewer', limits: ['task'] },
     params,
     query: z.strictObject({

@@ -1,11 +1,10 @@
 import { getEventListeners } from 'node:events'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { anApp } from '../../test/app.ts'
-import { database } from '../../test/database.ts'
+import { database, type TestDatabase } from '../../test/database.ts'
 import { waitFor } from '../../test/processes.ts'
 import { ADMIN, aServer, type TestServer } from '../../test/server.ts'
 import { aGraph, aTaskServer, type TaskGraph } from '../../test/task-server.ts'
-import type { Pool } from '../db/index.ts'
 import { createOutputWriter, followOutput, readOutput } from '../storage/index.ts'
 import { addTaskLog, type FollowersOptions, type Outputs } from './task-log.ts'
 
@@ -126,9 +125,9 @@ test('of a task with any number of attempts the last ones are shown, and each ha
 })
 
 /** A task that runs and has printed something. */
-async function aPrinting({ millrace, runOne }: TaskGraph, pool: Pool): ReturnType<TaskGraph['runOne']> {
-  const running = await runOne()
-  const [attempt] = await millrace.attempts(running.task)
+async function aPrinting(graph: TaskGraph, { pool }: TestDatabase): ReturnType<TaskGraph['runOne']> {
+  const running = await graph.runOne()
+  const [attempt] = await graph.millrace.attempts(running.task)
   const writer = createOutputWriter({ pool, task: running.task, attempt: attempt?.epoch ?? 0 })
   void writer.write('stdout', Buffer.from('up\n'))
   await writer.close()
@@ -143,7 +142,7 @@ async function aLogServer(options: FollowersOptions) {
     follow: (of) => followOutput(db.pool, of),
   }
   const app = await anApp({ on: db, resources: [(on) => addTaskLog(on, graph.millrace, outputs, options)] })
-  const { task, end } = await aPrinting(graph, db.pool)
+  const { task, end } = await aPrinting(graph, db)
   const follow = (token = ADMIN, signal?: AbortSignal) =>
     fetch(`${app.url}/v1/tasks/${task}/log?follow=1`, {
       headers: { authorization: `Bearer ${token}` },
@@ -174,7 +173,8 @@ test('more who follow logs than a server bears are asked to come later', async (
   await using server = await aLogServer({ most: 2 })
   const gone = new AbortController()
   const replies = await Promise.all(Array.from({ length: 3 }, () => server.follow(ADMIN, gone.signal)))
-  expect(replies.map(({ status }) => status).sort()).toEqual([200, 200, 503])
+  expect(replies.filter(({ status }) => status === 200).length).toBe(2)
+  expect(replies.filter(({ status }) => status === 503).length).toBe(1)
   gone.abort()
   await waitFor(async () => {
     const again = new AbortController()
