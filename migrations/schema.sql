@@ -12,6 +12,7 @@ millrace.state enum ('waiting', 'delayed', 'ready', 'running', 'held', 'succeede
 
 -- sequences
 
+millrace.archive_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.audit_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.dispatcher_id_seq integer from 1 by 1 in 1..2147483647 cache 1
 millrace.effect_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
@@ -22,6 +23,7 @@ millrace.node_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.node_value bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.outbox_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.ready_order bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.secret_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.task_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.token_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.webhook_delivery_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
@@ -29,6 +31,96 @@ millrace.webhook_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 
 -- tables
 
+millrace.archive with (fillfactor=50) (
+  id bigint not null identity always
+  created_at timestamp with time zone not null default clock_timestamp()
+  created_by text not null
+  first_number bigint not null
+  planned_number bigint not null
+  youngest_number bigint not null
+  last_run bigint not null default 0
+  version integer not null default 1
+  is_set_back boolean not null default false
+  name text not null collate "C"
+  source jsonb not null
+  identity text
+  planned_id text not null
+  youngest_id text
+  state text not null default 'active'::text
+  problem jsonb
+  definition bytea
+  constraint archive_pkey PRIMARY KEY (id)
+  constraint archive_name_key UNIQUE (name)
+  constraint archive_broken_because CHECK (((state = 'broken'::text) = (problem IS NOT NULL)))
+  constraint archive_numbers CHECK (((first_number >= 1) AND (planned_number >= (first_number - 1))))
+  constraint archive_state CHECK ((state = ANY (ARRAY['active'::text, 'held'::text, 'broken'::text, 'removed'::text])))
+  CREATE UNIQUE INDEX archive_name_key ON millrace.archive USING btree (name)
+  CREATE UNIQUE INDEX archive_pkey ON millrace.archive USING btree (id)
+)
+millrace.archive_look with (fillfactor=50) (
+  archive bigint not null
+  look_at timestamp with time zone
+  looked_at timestamp with time zone
+  announced_at timestamp with time zone
+  failing_since timestamp with time zone
+  planner_until timestamp with time zone
+  planner text
+  problem jsonb
+  constraint archive_look_pkey PRIMARY KEY (archive)
+  constraint archive_look_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  constraint look_failing CHECK (((failing_since IS NULL) = (problem IS NULL)))
+  constraint look_planner CHECK (((planner IS NULL) = (planner_until IS NULL)))
+  CREATE INDEX archive_look_due ON millrace.archive_look USING btree (look_at) WHERE (planner_until IS NULL)
+  CREATE INDEX archive_look_taken ON millrace.archive_look USING btree (planner_until) WHERE (planner_until IS NOT NULL)
+  CREATE UNIQUE INDEX archive_look_pkey ON millrace.archive_look USING btree (archive)
+)
+millrace.archive_task (
+  archive bigint not null
+  number bigint not null
+  task bigint not null
+  opened integer not null default 0
+  is_exclusive boolean not null default false
+  is_chained boolean not null default false
+  is_open boolean not null default true
+  name text not null collate "C"
+  run text not null default ''::text
+  workflow text
+  constraint archive_task_pkey PRIMARY KEY (archive, number, name, run)
+  constraint archive_task_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  CREATE INDEX archive_task_exclusive ON millrace.archive_task USING btree (archive, number) WHERE (is_open AND is_exclusive)
+  CREATE INDEX archive_task_late ON millrace.archive_task USING btree (archive, name) WHERE (is_open AND ((opened > 0) OR (run <> ''::text)))
+  CREATE INDEX archive_task_name ON millrace.archive_task USING btree (archive, name, number DESC)
+  CREATE INDEX archive_task_open ON millrace.archive_task USING btree (archive, name, number) WHERE is_open
+  CREATE UNIQUE INDEX archive_task_pkey ON millrace.archive_task USING btree (archive, number, name, run)
+  CREATE UNIQUE INDEX archive_task_task ON millrace.archive_task USING btree (task)
+)
+millrace.artifact (
+  task bigint not null
+  size bigint not null
+  created_at timestamp with time zone not null default clock_timestamp()
+  attempt integer not null
+  number integer not null
+  is_executable boolean not null
+  path text not null
+  digest bytea not null
+  constraint artifact_pkey PRIMARY KEY (task, path)
+  CREATE UNIQUE INDEX artifact_pkey ON millrace.artifact USING btree (task, path)
+)
+millrace.artifact_piece (
+  task bigint not null
+  attempt integer not null
+  number integer not null
+  start bigint not null
+  bytes bytea not null storage e
+  constraint artifact_piece_pkey PRIMARY KEY (task, attempt, number, start)
+  CREATE UNIQUE INDEX artifact_piece_pkey ON millrace.artifact_piece USING btree (task, attempt, number, start)
+)
+millrace.artifact_upload (
+  task bigint not null
+  attempt integer not null
+  constraint artifact_upload_pkey PRIMARY KEY (task, attempt)
+  CREATE UNIQUE INDEX artifact_upload_pkey ON millrace.artifact_upload USING btree (task, attempt)
+)
 millrace.attempt (
   task bigint not null
   epoch integer not null
@@ -57,6 +149,12 @@ millrace.audit (
   CREATE INDEX audit_actor ON millrace.audit USING btree (actor, id)
   CREATE INDEX audit_at ON millrace.audit USING btree (at)
   CREATE UNIQUE INDEX audit_pkey ON millrace.audit USING btree (id)
+)
+millrace.definition (
+  hash bytea not null
+  files jsonb not null
+  constraint definition_pkey PRIMARY KEY (hash)
+  CREATE UNIQUE INDEX definition_pkey ON millrace.definition USING btree (hash)
 )
 millrace.dispatcher with (fillfactor=50) (
   id integer not null identity always
@@ -93,6 +191,7 @@ millrace.done (
   constraint done_state CHECK ((state = ANY (ARRAY['succeeded'::millrace.state, 'failed'::millrace.state, 'canceled'::millrace.state, 'skipped'::millrace.state])))
   CREATE INDEX done_unsuccessful ON millrace.done USING btree (state, id) WHERE (state <> 'succeeded'::millrace.state)
   CREATE UNIQUE INDEX done_pkey ON millrace.done USING btree (id)
+  CREATE TRIGGER reopen_archive_tasks AFTER DELETE ON millrace.done REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION millrace.reopen_archive_tasks()
 )
 millrace.edge (
   prerequisite bigint not null statistics 0
@@ -232,6 +331,19 @@ millrace.node_data (
   constraint node_data_node_fkey FOREIGN KEY (node) REFERENCES millrace.node(id) ON DELETE CASCADE
   CREATE UNIQUE INDEX node_data_pkey ON millrace.node_data USING btree (node, key)
 )
+millrace.notice (
+  archive bigint not null
+  received_at timestamp with time zone not null default clock_timestamp()
+  number bigint
+  rev text not null
+  txn text
+  actor text not null
+  content jsonb
+  constraint notice_pkey PRIMARY KEY (archive, rev)
+  constraint notice_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  CREATE INDEX notice_number ON millrace.notice USING btree (archive, number) WHERE (number IS NOT NULL)
+  CREATE UNIQUE INDEX notice_pkey ON millrace.notice USING btree (archive, rev)
+)
 millrace.outbox with (toast_tuple_target=8160) (
   id bigint not null identity always
   xid xid8 not null default pg_current_xact_id()
@@ -281,11 +393,47 @@ millrace.output (
   CREATE INDEX output_stdout ON millrace.output USING btree (task, attempt, stdout_start) WHERE (stdout_length > 0)
   CREATE UNIQUE INDEX output_pkey ON millrace.output USING btree (task, attempt, start)
 )
+millrace.revision (
+  archive bigint not null
+  number bigint not null
+  planned_at timestamp with time zone not null default clock_timestamp()
+  date timestamp with time zone
+  depth integer not null default 0
+  changes_cut boolean not null default false
+  id text not null
+  author text
+  message text not null
+  definition bytea not null
+  cause jsonb
+  changes jsonb not null
+  problems jsonb not null default '[]'::jsonb
+  constraint revision_pkey PRIMARY KEY (archive, number)
+  constraint revision_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  constraint revision_definition_fkey FOREIGN KEY (definition) REFERENCES millrace.definition(hash)
+  CREATE INDEX revision_id ON millrace.revision USING btree (archive, id)
+  CREATE UNIQUE INDEX revision_pkey ON millrace.revision USING btree (archive, number)
+)
 millrace.schema_version (
   version integer not null
   functions_digest text not null
   migrated_at timestamp with time zone not null default now()
   CREATE UNIQUE INDEX schema_version_single ON millrace.schema_version USING btree ((true))
+)
+millrace.secret (
+  id bigint not null identity always
+  created_at timestamp with time zone not null default clock_timestamp()
+  changed_at timestamp with time zone not null default clock_timestamp()
+  version integer not null default 1
+  archive text not null
+  name text not null
+  created_by text not null
+  changed_by text not null
+  key bytea not null
+  sealed bytea not null
+  constraint secret_pkey PRIMARY KEY (archive, name)
+  constraint secret_id_key UNIQUE (id)
+  CREATE UNIQUE INDEX secret_id_key ON millrace.secret USING btree (id)
+  CREATE UNIQUE INDEX secret_pkey ON millrace.secret USING btree (archive, name)
 )
 millrace.session (
   hash bytea not null
@@ -325,6 +473,7 @@ millrace.signing_key (
 millrace.supersede (
   task bigint not null
   target bigint not null
+  is_chain boolean not null default false
   constraint supersede_pkey PRIMARY KEY (task, target)
   CREATE INDEX supersede_target ON millrace.supersede USING btree (target)
   CREATE UNIQUE INDEX supersede_pkey ON millrace.supersede USING btree (task, target)
@@ -467,7 +616,7 @@ millrace.node_now (
 
 -- functions
 
-millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan c83010666047
+millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 04e757b12662
 millrace.add_plain(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_max_attempts smallint[], p_creator bigint, p_actor text) returns bigint[] plpgsql d77ecb64ab27
 millrace.begin_suspect(p_holder integer, p_id bigint, p_epoch integer) returns boolean plpgsql 2ec40b36d2f8
 millrace.block(p_dependents bigint[], p_counts integer[], p_cause text) returns void plpgsql 39b3a43c736e
@@ -493,11 +642,11 @@ millrace.keep_readied(p_ids bigint[]) returns void sql 60de054e60aa
 millrace.lane_ids(p_queues text[], p_kinds text[]) returns integer[] plpgsql 6ecce3edb11d
 millrace.list_tasks(p_states text[], p_scopes text[], p_patterns text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint, p_ids bigint[], p_keys text[], p_words text[], p_before bigint, p_limit integer, p_budget_ms double precision, OUT ids bigint[], OUT next bigint) returns record plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e8ce1b773a8
 millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
-millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 0bb00f888713
+millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 47dd418424df
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 138d2a77c873
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
-millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql 5520bd2a020a
+millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql a7964753536e
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.pump() returns integer plpgsql 8fab199c77e1
 millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql e1b103136ec2
@@ -506,6 +655,7 @@ millrace.reblock(p_ids bigint[]) returns void plpgsql 4e1498040d49
 millrace.refuse_cycle(p_dependent bigint, p_prerequisites bigint[]) returns void plpgsql 7ce61c35a1f2
 millrace.register(p_name text, p_lease_seconds double precision, p_lanes integer[], p_host text DEFAULT NULL::text) returns integer sql f0c51b725d3f
 millrace.release(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 2c2ea9bc07d2
+millrace.reopen_archive_tasks() returns trigger plpgsql 9fcf433e20e7
 millrace.request_cancel(p_ids bigint[], p_cause text, p_by bigint, p_actor text) returns void plpgsql 415a7aa3da97
 millrace.requeue(p_holder integer, p_ids bigint[], p_epochs integer[], p_outcome text, p_delays double precision[], p_errors jsonb[], p_max_deaths integer DEFAULT 5) returns TABLE(id bigint, state millrace.state) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 42fad516f7bd
 millrace.require(p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_holder integer DEFAULT NULL::integer, p_epoch integer DEFAULT NULL::integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan fc6e0c3b9b14
@@ -522,7 +672,8 @@ millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns integer plpgsq
 millrace.spread_rerun(p_ids bigint[]) returns void sql 3e4ae1e202bd
 millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean, p_to_priority integer[] DEFAULT NULL::integer[]) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan fdd3e7167c95
 millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f05771408944
-millrace.supersede(p_ids bigint[]) returns integer plpgsql 0ecdc3a6af16
+millrace.supersede(p_ids bigint[]) returns integer plpgsql 5dde66f94c97
+millrace.targets_of(p_id bigint) returns SETOF bigint sql stable 94b444a22361
 millrace.unblock(p_dependents bigint[], p_counts integer[]) returns bigint[] plpgsql 8b401d386b62
 millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 2c711b55ab48
 millrace.unregister(p_holder integer) returns void plpgsql 855cc61f0f11

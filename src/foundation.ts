@@ -4,6 +4,7 @@ import { type Config, withoutPassword } from './config/index.ts'
 import { type Database, openDatabase, prepareSchema } from './db/index.ts'
 import { connect, type Millrace } from './engine/index.ts'
 import type { Parts } from './parts.ts'
+import { createSecrets, type Secrets } from './secrets/index.ts'
 
 export type Foundation = {
   readonly config: Config
@@ -12,6 +13,7 @@ export type Foundation = {
   readonly parts: Parts
   readonly database: Database
   readonly millrace: Millrace
+  readonly secrets: Secrets
 }
 
 /** Starts what everything else stands on. When `signal` aborts first, it throws; what has started is among the parts. */
@@ -32,7 +34,8 @@ export async function layFoundation(
     onError: (error) => logger.warn({ err: error }, 'a connection of the engine broke'),
   })
   parts.add('engine', () => millrace.close())
-  return { config, logger, parts, database, millrace }
+  const secrets = createSecrets({ pool: database.pool, dataDir: config.data, key: config.secret_key })
+  return { config, logger, parts, database, millrace, secrets }
 }
 
 export function createLogger(config: Config): Logger {

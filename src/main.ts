@@ -2,6 +2,7 @@
 // before it, and stop in the reverse order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AccessControl, adminToken, createAccess, type Holder, signInUrl } from './access/index.ts'
+import type { Archives } from './archives/index.ts'
 import { type Running, type RunningWorker, version } from './cli/index.ts'
 import type { Config } from './config/index.ts'
 import {
@@ -17,8 +18,12 @@ import {
 } from './db/index.ts'
 import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
+  type Artifacts,
+  addArchives,
+  addArtifacts,
   addEvents,
   addNodes,
+  addSecrets,
   addSocket,
   addTaskLog,
   addTasks,
@@ -30,9 +35,9 @@ import {
 } from './http/index.ts'
 import { createNodes, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
-import { followOutput, readOutput } from './storage/index.ts'
+import { findArtifact, followOutput, listArtifacts, readArtifact, readOutput } from './storage/index.ts'
 import type { Webhooks } from './webhooks/index.ts'
-import { startWebhooks, startWork } from './work.ts'
+import { openArchives, startWebhooks, startWork } from './work.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
 
@@ -49,11 +54,14 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
     const nodes = createNodes({ pool: database.pool, millrace: at.millrace })
     parts.add('nodes', async () => nodes.close())
     const access = await openAccess(at, token, nodes)
-    const server = openServer(at, { access, nodes, webhooks: startWebhooks(at) })
+    const archives = openArchives(at)
+    const server = openServer(at, { access, nodes, archives, webhooks: startWebhooks(at) })
     parts.add('http', () => server.drain(config.drain_seconds * 1000))
     const url = await server.listen(config)
     signal?.throwIfAborted()
-    await startWork({ ...at, access, url: reachable(url) })
+    await startWork({ ...at, access, archives, url: reachable(url) })
+    // Planning begins when there is somebody to perform what is planned.
+    parts.add('planning of archives', archives.follow())
     signal?.throwIfAborted()
     const signIn = token.file === undefined ? undefined : await firstLink(access, url)
     return { url, signInUrl: signIn, failed: database.lost, stop: () => parts.stop() }
@@ -69,7 +77,7 @@ export async function worker(config: Config, signal?: AbortSignal): Promise<Runn
     const access = await openAccess(at, { matches: () => false, file: undefined })
     const webhooks = startWebhooks(at)
     const url = config.url ?? reachable(`http://${config.host}:${config.port}`)
-    const { name, kinds } = await startWork({ ...at, access, url })
+    const { name, kinds } = await startWork({ ...at, access, archives: openArchives(at), url })
     signal?.throwIfAborted()
     return {
       name,
@@ -127,17 +135,28 @@ async function isLive(
   if (limit.to === 'node') return (await nodes?.isAttemptUnderWay(limit.name, attempt)) ?? false
   if (limit.to !== 'task') return false
   const last = (await millrace.attempts(limit.name, { last: 1 })).at(-1)
-  return last?.outcome === null && String(last.number) === attempt
+  return last?.outcome === null && String(last.epoch) === attempt
 }
 
-type Served = { readonly access: AccessControl; readonly nodes: Nodes; readonly webhooks: Webhooks }
+type Served = {
+  readonly access: AccessControl
+  readonly nodes: Nodes
+  readonly archives: Archives
+  readonly webhooks: Webhooks
+}
 
-function openServer(at: Foundation, { access, nodes, webhooks }: Served) {
-  const { config, database, millrace } = at
+function openServer(at: Foundation, { access, nodes, archives, webhooks }: Served) {
+  const { config, database, millrace, secrets } = at
   const { pool } = database
   const outputs: Outputs = {
     read: (options) => readOutput(pool, options),
     follow: (options) => followOutput(pool, options),
+  }
+  const artifacts: Artifacts = {
+    list: ({ task, after, limit }) =>
+      listArtifacts(pool, { tasks: [task], limit, ...(after === undefined ? {} : { after }) }),
+    find: (task, path) => findArtifact(pool, task, path),
+    read: (artifact, range) => readArtifact(pool, artifact, range),
   }
   return createServer({
     logger: at.logger,
@@ -149,7 +168,10 @@ function openServer(at: Foundation, { access, nodes, webhooks }: Served) {
     resources: [
       (app) => addTasks(app, millrace),
       (app) => addTaskLog(app, millrace, outputs),
+      (app) => addArtifacts(app, millrace, artifacts),
+      (app) => addSecrets(app, secrets),
       (app) => addNodes(app, nodes),
+      (app) => addArchives(app, archives),
       (app) => addEvents(app, millrace),
       (app) => addSocket(app, millrace),
       (app) => addWebhooks(app, webhooks),

@@ -2,9 +2,12 @@
 import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { AccessControl } from './access/index.ts'
+import { type Archives, createArchives, createArchiveTaskWorker } from './archives/index.ts'
+import type { AnyWorker } from './engine/index.ts'
 import type { Foundation } from './foundation.ts'
 import { createNodeWorkers, sweepContainers } from './nodes/index.ts'
 import { createOutbound } from './outbound/index.ts'
@@ -25,13 +28,14 @@ export type Performing = {
 
 type Work = Foundation & {
   readonly access: AccessControl
+  readonly archives: Archives
   /** The address under which commands on this host reach the server. */
   readonly url: string
 }
 
 /** Starts to perform the tasks of every part. It starts last and stops first: a task may still ask the server. */
 export async function startWork(at: Work): Promise<Performing> {
-  const { config, logger, parts, database, millrace, access, url } = at
+  const { config, logger, parts, database, millrace, secrets, access, archives, url } = at
   const scratch = join(config.data, 'scratch')
   await mkdir(scratch, { recursive: true, mode: 0o700 })
   const runner = createProcessRunner()
@@ -40,22 +44,39 @@ export async function startWork(at: Work): Promise<Performing> {
   const markerPrefix = `millrace-${installationOf(database.databaseUrl)}-`
   const swept = await runner.sweepLeftovers(markerPrefix)
   if (swept > 0) logger.warn({ swept }, 'ended processes that a server which is dead had left')
-  const nodes = createNodeWorkers({
+  const givenUp = new AbortController()
+  const workshop = {
     pool: database.pool,
     millrace,
     runner,
     containerRunner,
-    scratch,
+    scratch: resolve(scratch),
     markerPrefix,
     graceMs: config.grace_seconds * 1000,
     url: () => url,
+    givenUp: givenUp.signal,
+  }
+  const nodes = createNodeWorkers({
+    ...workshop,
     issueToken: ({ node, epoch }) =>
       access.issueTaskToken({ limit: { to: 'node', name: node }, attempt: String(epoch), ttlSeconds: TOKEN_SECONDS }),
   })
+  const tasks = createArchiveTaskWorker({
+    ...workshop,
+    repositories: archives.repositories,
+    secrets,
+    issueToken: ({ task, epoch }) =>
+      access.issueTaskToken({ limit: { to: 'task', name: task }, attempt: String(epoch), ttlSeconds: TOKEN_SECONDS }),
+    defaultImage: config.default_image,
+    program: thisProgram(),
+  })
   const name = `${hostname()}:${process.pid}`
-  const dispatcher = millrace.dispatch(nodes.workers, {
+  // Every part gives its workers here; one that comes to it adds its own to the list.
+  const workers: readonly AnyWorker[] = [...nodes.workers, tasks]
+  const dispatcher = millrace.dispatch(workers, {
     name,
     concurrency: config.concurrency,
+    queues: config.queues.split(','),
     stopSeconds: config.drain_seconds,
     onError: (error) => logger.warn({ err: error }, 'the dispatcher met a fault and goes on'),
   })
@@ -65,11 +86,33 @@ export async function startWork(at: Work): Promise<Performing> {
     // Containers go on and are taken up again by the next server.
     await containerRunner.detach()
     await runner.close()
-    await nodes.settled(OUTPUT_MS)
+    const timer = setTimeout(() => givenUp.abort(), OUTPUT_MS)
+    await Promise.all([nodes.settled(), tasks.settled()])
+    clearTimeout(timer)
   })
   sweepNowAndThen(at, { containerRunner, markerPrefix })
   await dispatcher.started
-  return { name, kinds: nodes.workers.map(({ kind }) => kind) }
+  return { name, kinds: workers.map(({ kind }) => kind) }
+}
+
+/** How this very program is started again, for commands that use it. */
+function thisProgram(): string[] {
+  const bin = import.meta.url.endsWith('.ts') ? './bin.ts' : './bin.js'
+  // A debugger listens once.
+  const options = process.execArgv.filter((word) => !word.startsWith('--inspect'))
+  return [process.execPath, ...options, fileURLToPath(new URL(bin, import.meta.url))]
+}
+
+/** Opens the archives: their repositories are mirrored below the data folder. */
+export function openArchives({ config, logger, database, millrace, secrets }: Foundation): Archives {
+  return createArchives({
+    pool: database.pool,
+    millrace,
+    cacheDir: resolve(config.data, 'repositories'),
+    pollSeconds: config.poll_seconds,
+    readSecrets: (archive, names) => secrets.read(archive, names),
+    onError: (error) => logger.warn({ err: error }, 'the planning of archives met a fault and goes on'),
+  })
 }
 
 /** Looks for containers of dead servers that nobody will take up: their nodes may be killed at any time. */

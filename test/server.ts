@@ -51,9 +51,11 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     migrate: 'auto',
     drain_seconds: 1,
     concurrency: 8,
+    queues: 'default',
     grace_seconds: 10,
     rate_limit: 0,
     audit_days: 0,
+    poll_seconds: 30,
     log_level: 'silent',
     ...given,
   })

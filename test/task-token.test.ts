@@ -31,7 +31,7 @@ test('a running task may look at itself with its own token, and at nothing else,
   const tokens = createTaskTokens(await signingKey(server.database.pool), async () => true)
   const issue = (name: string, attempt: string) =>
     tokens.issue({ limit: { to: 'task', name }, attempt, ttlSeconds: 3600 })
-  const token = issue(mine.id, String((await millrace.attempts(mine.id)).at(-1)?.number))
+  const token = issue(mine.id, String((await millrace.attempts(mine.id)).at(-1)?.epoch))
 
   expect((await server.ask('GET', '/v1/me', { token })).json).toMatchObject({ name: `task:${mine.id}`, role: null })
   expect((await server.ask('GET', `/v1/tasks/${mine.id}`, { token })).json).toMatchObject({ state: 'running' })

@@ -1,4 +1,6 @@
 import type { Claim } from '../harness/bench.ts'
+import { archives } from './archives.ts'
+import { backlog } from './backlog.ts'
 import { chain } from './chain.ts'
 import { cli } from './cli.ts'
 import { drain } from './drain.ts'
@@ -8,7 +10,9 @@ import { fan } from './fan.ts'
 import { history } from './history.ts'
 import { latency } from './latency.ts'
 import { list } from './list.ts'
+import { loom } from './loom.ts'
 import { nodes } from './nodes.ts'
+import { notice } from './notice.ts'
 import { requirements } from './requirements.ts'
 import { snapshot } from './snapshot.ts'
 
@@ -24,5 +28,9 @@ export const claims: Claim[] = [
   snapshot,
   nodes,
   events,
+  notice,
+  backlog,
+  archives,
+  loom,
   cli,
 ]

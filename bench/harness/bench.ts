@@ -17,6 +17,8 @@ export type Sizes = {
   nodes: number
   starts: number
   streams: number
+  backlog: number
+  archives: number
 }
 
 /** What a claim needs to measure itself. */

@@ -20,6 +20,8 @@ const WHOLE: Sizes = {
   nodes: 2_000,
   starts: 20,
   streams: 1_000,
+  backlog: 10_000,
+  archives: 1_000,
 }
 
 /** For a smoke test: everything is run, and the figures mean nothing. */
@@ -38,6 +40,8 @@ const QUICK: Sizes = {
   nodes: 50,
   starts: 3,
   streams: 100,
+  backlog: 500,
+  archives: 20,
 }
 
 export type Order = {

@@ -7,7 +7,7 @@ create function millrace.add(
   p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities int[], p_keys text[], p_max_attempts smallint[],
   p_not_before timestamptz[], p_delays float8[], p_held_by text[],
   p_edge_items int[], p_edge_prerequisites bigint[], p_edge_conditions text[],
-  p_cancel_items int[], p_cancel_targets bigint[],
+  p_cancel_items int[], p_cancel_targets bigint[], p_cancel_chains boolean[],
   p_gate_items int[], p_gates int[],
   p_creator bigint, p_actor text,
   out ids bigint[], out existing bigint[]
@@ -137,9 +137,10 @@ begin
       raise exception 'task % does not exist', v_row.x
         using errcode = 'MR002', detail = jsonb_build_object('task', v_row.x::text)::text;
     end if;
-    insert into millrace.supersede (task, target)
-    select v_ids[x.item], coalesce(case when x.target < 0 then coalesce(v_old[-x.target], v_ids[-x.target]) end, x.target)
-    from unnest(p_cancel_items, p_cancel_targets) x(item, target)
+    insert into millrace.supersede (task, target, is_chain)
+    select v_ids[x.item], coalesce(case when x.target < 0 then coalesce(v_old[-x.target], v_ids[-x.target]) end, x.target),
+      coalesce(x.is_chain, false)
+    from unnest(p_cancel_items, p_cancel_targets, p_cancel_chains) x(item, target, is_chain)
     where v_old is null or v_old[x.item] is null
     on conflict do nothing;
   end if;

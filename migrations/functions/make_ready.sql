@@ -10,12 +10,7 @@ begin
     select l.id, case when p_is_told and l.not_before is not null then 'delayed' else l.state end as prior,
       case
         when l.not_before > clock_timestamp() then 'delayed'
-        when l.supersedes and (
-          select t.id
-          from millrace.supersede s join millrace.live t on t.id = s.target
-          where s.task = l.id
-          limit 1
-        ) is not null then 'waiting'
+        when l.supersedes and (select x from millrace.targets_of(l.id) x limit 1) is not null then 'waiting'
         else 'ready'
       end::millrace.state as next
     from millrace.live l

@@ -35,6 +35,9 @@ begin
         select 1 from millrace.supersede s join millrace.live l on l.id = s.task where s.target = x
       )
       and not exists (
+        select 1 from millrace.supersede s join millrace.live l on l.id = s.target where s.task = x and s.is_chain
+      )
+      and not exists (
         select 1 from millrace.edge e join millrace.done d on d.id = e.dependent where e.prerequisite = x and d.culprit = x
       )
       and not exists (select 1 from millrace.effect f where f.ref = x and f.kind <> 'gate')
@@ -43,6 +46,9 @@ begin
   delete from millrace.attempt a where a.task = any(v_ids);
   delete from millrace.event e where e.task = any(v_ids);
   delete from millrace.output o where o.task = any(v_ids);
+  delete from millrace.artifact a where a.task = any(v_ids);
+  delete from millrace.artifact_piece p where p.task = any(v_ids);
+  delete from millrace.artifact_upload u where u.task = any(v_ids);
   delete from millrace.edge e where e.prerequisite = any(v_ids) or e.dependent = any(v_ids);
   delete from millrace.supersede s where s.task = any(v_ids) or s.target = any(v_ids);
   delete from millrace.task t where t.id = any(v_ids);

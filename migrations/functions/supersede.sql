@@ -23,9 +23,7 @@ begin
       continue;
     end if;
 
-    v_targets := array(
-      select t.id from millrace.supersede s join millrace.live t on t.id = s.target where s.task = v_id order by t.id
-    );
+    v_targets := array(select x from millrace.targets_of(v_id) x order by x);
     v_locked := array(select l.id from millrace.live l where l.id = any(v_targets) order by l.id for update skip locked);
     v_running := array(select l.id from millrace.live l where l.id = any(v_locked) and l.state = 'running');
     v_idle := array(select l.id from millrace.live l where l.id = any(v_locked) and l.state <> 'running');
@@ -82,3 +80,19 @@ begin
     perform pg_notify('millrace_cancel', v_holder::text);
   end loop;
 end $$;
+
+-- The unfinished tasks that a task cancels when it becomes ready: those it names and, along a chain, those that a named
+-- one would have canceled. Whoever has become ready has done so itself: there the chain ends.
+create function millrace.targets_of(p_id bigint) returns setof bigint
+language sql stable as $$
+  with recursive named as (
+    select s.target, s.is_chain from millrace.supersede s where s.task = p_id
+    union
+    select s.target, s.is_chain
+    from named n join millrace.supersede s on s.task = n.target
+    where n.is_chain and s.is_chain
+      and (select l.ready_at from millrace.live l where l.id = n.target) is null
+      and (select d.ready_at from millrace.done d where d.id = n.target) is null
+  )
+  select distinct t.id from named n join millrace.live t on t.id = n.target
+$$;

@@ -1,7 +1,10 @@
 import { about } from './about.ts'
 import { audit, session, tokens } from './access.ts'
+import { archives } from './archives.ts'
+import { artifacts } from './artifacts.ts'
 import { events } from './events.ts'
 import { nodes, scheduler } from './nodes.ts'
+import { secrets } from './secrets.ts'
 import { tasks } from './tasks.ts'
 import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
@@ -31,4 +34,18 @@ export { id, type Problem } from './shapes.ts'
 export { type SocketMessage, socketMessage } from './socket.ts'
 
 /** Every route of the server, by resource and verb. */
-export const routes = { about, session, tokens, audit, nodes, scheduler, tasks, events, webhooks, workers }
+export const routes = {
+  about,
+  session,
+  tokens,
+  audit,
+  nodes,
+  scheduler,
+  tasks,
+  artifacts,
+  secrets,
+  events,
+  webhooks,
+  workers,
+  archives,
+}

@@ -75,6 +75,7 @@ const titles: Readonly<Record<number, string>> = {
   201: 'Created',
   202: 'Taken',
   204: 'Done, with nothing to say',
+  206: 'The part that was asked for',
   304: 'Not changed',
 }
 

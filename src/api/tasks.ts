@@ -17,7 +17,7 @@ export const taskStates = [
 const state = z.enum(taskStates)
 
 /** A number, or a natural key: `My-Project@12:index`, or `scope/key`. */
-const taskRef = storable(z.string().min(1).max(1000)).describe(
+export const taskRef = storable(z.string().min(1).max(1000)).describe(
   'the number of the task, or its natural key: My-Project@12:index, or scope/key with the slash encoded',
 )
 const params = z.strictObject({ id: taskRef })

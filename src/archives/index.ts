@@ -1,3 +1,6 @@
+export type { Archive, ArchiveProblem, ArchiveState, RepositorySource, Source } from './archive.ts'
+export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
+export type { Notice } from './arrive.ts'
 export type { Absent, AbsentReason, RevisionFacts, RunTrigger } from './definition/choose-tasks.ts'
 export { nextRuns } from './definition/cron.ts'
 export { DefinitionBroken, InvalidInput, UnknownTask, UnknownWorkflow } from './definition/errors.ts'
@@ -16,3 +19,28 @@ export type {
   Workflow,
   WorkflowSchedule,
 } from './definition/workflow.ts'
+export { type Loom, loomEdgeKinds, loomStates } from './loom.ts'
+export {
+  type ArchiveIndex,
+  type ArchiveTask,
+  archiveIndexKind,
+  archiveIndexSchema,
+  archiveTaskKind,
+  archiveTaskSchema,
+  type RevisionRef,
+  type Trigger,
+} from './payload.ts'
+export { type ArchiveTaskWorker, createArchiveTaskWorker } from './perform-task.ts'
+export { type ChosenTasks, MOST_DEPTH, type PlannedRun } from './plan-revision.ts'
+export type { Problem } from './problem.ts'
+export type {
+  Gap,
+  RevisionDetail,
+  RevisionEdge,
+  RevisionState,
+  RevisionSummary,
+  RevisionTask,
+} from './read-revisions.ts'
+export type { Registration } from './register.ts'
+export type { ReadSecrets, Repositories } from './repositories.ts'
+export type { TaskResult, TaskWorkshop } from './task-workshop.ts'

@@ -12,6 +12,7 @@ import { type GraphFormat, printGraph } from './definition/print-graph.ts'
 import { type Definition, isWorkflowPath, readDefinition } from './definition/read-definition.ts'
 import { RememberedHistory } from './definition/remembered-history.ts'
 import type { FileBytes } from './definition/source.ts'
+import type { AskedRun, RanTask } from './run-workflow.ts'
 
 export { workflowJsonSchema as schema } from './definition/json-schema.ts'
 export { starterWorkflow as starter } from './definition/starter.ts'
@@ -38,6 +39,14 @@ export function lint(
 /** The tasks of the files, drawn. Throws `DefinitionBroken` when they have errors. */
 export function graph(files: readonly FileBytes[], format: GraphFormat): string {
   return printGraph(graphOfDefinition(readSound(files)), format)
+}
+
+/** Runs tasks here, one after another. Throws `DefinitionBroken` and `UnknownTask`. */
+export async function run(files: readonly FileBytes[], asked: AskedRun): Promise<RanTask[]> {
+  const definition = readSound(files)
+  // Most of what is done with workflow files runs nothing.
+  const { runWorkflow } = await import('./run-workflow.ts')
+  return runWorkflow(definition, asked)
 }
 
 export type AskedPlan = Omit<RevisionFacts, 'trigger'> & {

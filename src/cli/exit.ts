@@ -48,6 +48,8 @@ const byCode: Readonly<Record<string, ExitName>> = {
   unknown_workflow: 'not_found',
   unknown_workflow_task: 'not_found',
   invalid_input: 'usage',
+  out_of_date: 'conflict',
+  commit_refused: 'not_allowed',
   server_unreachable: 'unreachable',
   not_a_server: 'unreachable',
   timed_out: 'timed_out',
@@ -70,13 +72,16 @@ const byStatus: Readonly<Record<number, ExitName>> = {
   412: 'conflict',
   413: 'usage',
   415: 'usage',
+  416: 'usage',
   422: 'conflict',
   426: 'usage',
   428: 'conflict',
   429: 'failure',
   431: 'usage',
   500: 'failure',
+  502: 'failure',
   503: 'unreachable',
+  504: 'unreachable',
 }
 
 /** Undefined: a status that the table does not know, so that a test finds it. */

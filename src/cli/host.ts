@@ -76,6 +76,8 @@ export type WorkflowTools = {
   }
   readonly plan: (files: readonly WorkflowFile[], asked: AskedPlan) => { readonly text: string; readonly json: object }
   readonly graph: (files: readonly WorkflowFile[], format: GraphFormat) => string
+  /** Runs tasks here, one after another. */
+  readonly run: (files: readonly WorkflowFile[], asked: AskedRun) => Promise<readonly RanTask[]>
   /** The JSON Schema of workflow files. */
   readonly schema: () => object
   /** A workflow file to begin with, for editors that find the schema at that address. */
@@ -95,6 +97,27 @@ export type WorkflowFinding = {
   readonly code: string
   readonly message: string
   readonly suggestion: string | null
+}
+
+/** Tasks to be run here. */
+type AskedRun = {
+  readonly folder: string
+  readonly tasks: readonly string[]
+  readonly archive: string
+  readonly rev: number
+  readonly env: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  readonly onOutput: (task: string, stream: 'stdout' | 'stderr', bytes: Buffer) => void
+  readonly onEnd: (ran: RanTask) => void
+}
+
+/** What became of a task that was run here. */
+export type RanTask = {
+  readonly name: string
+  readonly state: 'succeeded' | 'failed' | 'skipped'
+  readonly exitCode: number
+  readonly seconds: number
+  readonly reason: string | null
 }
 
 /** A run to be planned: what starts it, and what is known of its revision. */

@@ -70,6 +70,11 @@ const look: readonly Entry[] = [
   leaf('why', 'say why a task is in its state', async () => (await import('./commands/why.ts')).why),
   leaf('logs', 'print the output of a task', async () => (await import('./commands/logs.ts')).logs),
   leaf(
+    'artifacts',
+    'list or fetch the files that a task has left behind',
+    async () => (await import('./commands/artifacts.ts')).artifacts,
+  ),
+  leaf(
     'watch',
     'show tasks as they change, until they have ended',
     async () => (await import('./commands/watch.ts')).watch,
@@ -161,6 +166,7 @@ const workflows: readonly Leaf[] = [
     async () => (await import('./commands/workflow-plan.ts')).workflowPlan,
   ),
   leaf('graph', 'draw the tasks', async () => (await import('./commands/workflow-graph.ts')).workflowGraph),
+  leaf('run', 'run tasks on this machine', async () => (await import('./commands/workflow-run.ts')).workflowRun),
   leaf(
     'schema',
     'print the JSON Schema, for editors',
@@ -171,6 +177,31 @@ const workflows: readonly Leaf[] = [
     'write a workflow file to begin with',
     async () => (await import('./commands/workflow-init.ts')).workflowInit,
   ),
+]
+
+const archives: readonly Leaf[] = [
+  leaf('add', 'register an archive', async () => (await import('./commands/archive-add.ts')).archiveAdd),
+  leaf('ls', 'list archives', async () => (await import('./commands/archive-ls.ts')).archiveLs),
+  leaf('show', 'show an archive', async () => (await import('./commands/archive-show.ts')).archiveShow),
+  leaf('pause', 'stop planning its revisions', async () => (await import('./commands/archive-pause.ts')).archivePause),
+  leaf('resume', 'plan its revisions again', async () => (await import('./commands/archive-resume.ts')).archiveResume),
+  leaf('gaps', 'list revisions that are missing', async () => (await import('./commands/archive-gaps.ts')).archiveGaps),
+  leaf(
+    'catch-up',
+    'look at its repository now',
+    async () => (await import('./commands/archive-catch-up.ts')).archiveCatchUp,
+  ),
+  leaf('rm', 'watch it no more', async () => (await import('./commands/archive-rm.ts')).archiveRm),
+]
+
+const secrets: readonly Leaf[] = [
+  leaf(
+    'set',
+    'set a secret, from standard input or a file',
+    async () => (await import('./commands/secret-set.ts')).secretSet,
+  ),
+  leaf('ls', 'list secrets, without their values', async () => (await import('./commands/secret-ls.ts')).secretLs),
+  leaf('rm', 'remove a secret', async () => (await import('./commands/secret-rm.ts')).secretRm),
 ]
 
 const tokens: readonly Leaf[] = [
@@ -206,6 +237,18 @@ export const tree: readonly Group[] = [
   { title: 'Act', commands: act },
   {
     title: 'Archives',
+    commands: [
+      { name: 'archive', about: 'repositories whose commits start workflows', commands: archives },
+      leaf(
+        'commit',
+        'announce a revision; inside a task, commit',
+        async () => (await import('./commands/commit.ts')).commit,
+      ),
+      leaf('loom', 'draw revisions by their tasks', async () => (await import('./commands/loom.ts')).loom),
+    ],
+  },
+  {
+    title: 'Archives',
     commands: [{ name: 'workflow', about: 'the workflow files of an archive, without a server', commands: workflows }],
   },
   {
@@ -214,7 +257,11 @@ export const tree: readonly Group[] = [
   },
   {
     title: 'Access',
-    commands: [...access, { name: 'token', about: 'tokens of programs and people', commands: tokens }],
+    commands: [
+      ...access,
+      { name: 'token', about: 'tokens of programs and people', commands: tokens },
+      { name: 'secret', about: 'what tasks need and nobody may see', commands: secrets },
+    ],
   },
   { title: 'Other', commands: other },
 ]

@@ -1,5 +1,6 @@
 export { type Connection, findConnection, localUrl } from './connection.ts'
 export { type Context, type Contexts, readContexts, writeContexts } from './contexts.ts'
+export { type OwnTask, readOwnTask } from './own-task.ts'
 export { type ConfigSources, type Explained, type ReadConfig, readConfig } from './read.ts'
 export { type Config, type SettingName, settings } from './settings.ts'
 export { readTerminal, type Terminal } from './terminal.ts'

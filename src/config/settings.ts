@@ -83,6 +83,21 @@ export const settings = [
     sentence: 'Token of the administrator. Without it one is made at first start and kept in `<data>/admin-token`.',
   },
   {
+    name: 'secret_key',
+    expected: 'at least 32 characters without spaces',
+    parse: matching(/^\S{32,}$/),
+    isSecret: true,
+    sentence:
+      'Key with which secrets are sealed, the same on every server and worker of a database. Without it one is made with the first secret and kept in `<data>/secret-key`.',
+  },
+  {
+    name: 'default_image',
+    flag: '--default-image <image>',
+    expected: 'the name of an image, such as docker.io/library/debian:12',
+    parse: matching(/^\w[\w.:@/-]*$/),
+    sentence: 'Image in which tasks of archives run that name none. Without it they run on the host of their worker.',
+  },
+  {
     name: 'migrate',
     flag: '--migrate <when>',
     expected: 'auto or never',
@@ -106,6 +121,14 @@ export const settings = [
     parse: (text) => (text === '0' ? undefined : wholeNumber(10_000)(text)),
     byDefault: '8',
     sentence: 'Tasks that this process performs at once.',
+  },
+  {
+    name: 'queues',
+    flag: '--queues <names>',
+    expected: 'names of queues, separated by commas',
+    parse: matching(/^\w[\w.-]*(,\w[\w.-]*)*$/),
+    byDefault: 'default',
+    sentence: 'Queues whose tasks this process performs.',
   },
   {
     name: 'grace_seconds',
@@ -148,6 +171,14 @@ export const settings = [
       'What requests to the outside (webhooks, callbacks, downloads) may reach although it is inside: private, loopback, link-local and other addresses that are not public are refused otherwise.',
   },
   {
+    name: 'poll_seconds',
+    flag: '--poll-seconds <number>',
+    expected: 'a whole number from 1 to 86400',
+    parse: (text) => (text === '0' ? undefined : wholeNumber(86_400)(text)),
+    byDefault: '30',
+    sentence: 'How long an archive goes without a look at its repository when no hook announces anything.',
+  },
+  {
     name: 'log_level',
     flag: '--log-level <level>',
     expected: `one of ${logLevels.join(', ')}`,
@@ -183,14 +214,18 @@ export type Config = {
   readonly data: string
   readonly database_url?: string
   readonly admin_token?: string
+  readonly secret_key?: string
+  readonly default_image?: string
   readonly migrate: 'auto' | 'never'
   readonly drain_seconds: number
   readonly concurrency: number
+  readonly queues: string
   readonly grace_seconds: number
   readonly rate_limit: number
   readonly trust_proxy?: string
   readonly audit_days: number
   readonly outbound_allow?: string
+  readonly poll_seconds: number
   readonly log_level: (typeof logLevels)[number]
   readonly url?: string
   readonly token?: string

@@ -10,6 +10,11 @@ import type { AnyWorker, Requirement } from './worker.ts'
 
 /** An earlier or later item of the same call, by its position. */
 export type ItemRef = { readonly item: number; readonly when?: Condition }
+/**
+ * A task that is canceled. `isChain`: so is what that one would have canceled by such an edge of its own, unless it has
+ * become ready and done so itself. A line of tasks, each canceling all before it, needs one edge for each.
+ */
+export type CancelRef = TaskId | ({ readonly isChain?: boolean } & (ItemRef | { readonly task: TaskId }))
 type RequirementRef = TaskId | { readonly task: TaskId; readonly when?: Condition } | ItemRef
 
 export type AddOptions = {
@@ -22,7 +27,7 @@ export type AddOptions = {
   readonly priority?: number
   readonly requires?: readonly RequirementRef[]
   /** Tasks that are canceled when this one becomes ready. */
-  readonly cancels?: readonly (TaskId | ItemRef)[]
+  readonly cancels?: readonly CancelRef[]
   /** Not before this time, by the database's clock. */
   readonly notBefore?: Date
   readonly delaySeconds?: number
@@ -149,17 +154,21 @@ type Links = {
   edge_conditions: string[] | null
   cancel_items: number[] | null
   cancel_targets: string[] | null
+  cancel_chains: boolean[] | null
 }
 
 function toLinks(items: readonly AddItem[]): Links {
   const edges: [item: number, prerequisite: string, condition: Condition][] = []
-  const cancels: [item: number, target: string][] = []
+  const cancels: [item: number, target: string, isChain: boolean][] = []
   items.forEach((item, i) => {
     for (const required of item.requires ?? []) {
       const when = typeof required === 'string' ? 'succeeded' : (required.when ?? 'succeeded')
       edges.push([i + 1, toReference(required, items.length), toCondition(when)])
     }
-    for (const target of item.cancels ?? []) cancels.push([i + 1, toReference(target, items.length)])
+    for (const target of item.cancels ?? []) {
+      const isChain = typeof target === 'object' && target.isChain === true
+      cancels.push([i + 1, toReference(target, items.length), isChain])
+    }
   })
   return {
     edge_items: edges.length > 0 ? edges.map(([item]) => item) : null,
@@ -167,6 +176,7 @@ function toLinks(items: readonly AddItem[]): Links {
     edge_conditions: edges.length > 0 ? edges.map(([, , condition]) => condition) : null,
     cancel_items: cancels.length > 0 ? cancels.map(([item]) => item) : null,
     cancel_targets: cancels.length > 0 ? cancels.map(([, target]) => target) : null,
+    cancel_chains: cancels.some(([, , isChain]) => isChain) ? cancels.map(([, , isChain]) => isChain) : null,
   }
 }
 

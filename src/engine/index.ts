@@ -1,5 +1,5 @@
 export type { ActOptions, EndOptions, RerunAllOptions } from './act.ts'
-export type { AddedTask, AddItem, AddOptions, ItemRef } from './add.ts'
+export type { AddedTask, AddItem, AddOptions, CancelRef, ItemRef } from './add.ts'
 export { countTasks, type TaskCount } from './count.ts'
 export type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 export {
@@ -59,6 +59,7 @@ export {
   type Backoff,
   defineWorker,
   type ErrorCategory,
+  isLater,
   type Later,
   type LaterOptions,
   type Log,

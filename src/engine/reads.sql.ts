@@ -212,9 +212,8 @@ export const readReadiness = one(
     ) as ahead,
     (select count(*)::int from millrace.effect where ref = live.id and kind <> 'gate') as effects,
     array(
-      select target.id
-      from millrace.supersede join millrace.live target on target.id = supersede.target
-      where supersede.task = live.id
+      select target
+      from millrace.targets_of(live.id) target
       order by 1
       limit 5
     ) as superseding

@@ -20,6 +20,49 @@ test('when the later one becomes ready, earlier ones that wait, are ready, delay
   }
 })
 
+describe('along a chain', () => {
+  /** Three in a line, each of which cancels all before it and waits for a task of its own. */
+  async function aLine() {
+    const [worker, gate] = [aWorker(), aWorker()]
+    const first = await engine.add(worker, { heldBy: 'ada' })
+    const gates = [await engine.add(gate), await engine.add(gate)] as const
+    const second = await engine.add(worker, { cancels: [{ task: first, isChain: true }], requires: [gates[0]] })
+    const third = await engine.add(worker, { cancels: [{ task: second, isChain: true }], requires: [gates[1]] })
+    return { gate, gates, line: [first, second, third] as const }
+  }
+
+  test('the later one cancels what the one before it has not come to cancel', async () => {
+    const { gates, line } = await aLine()
+    await engine.millrace.succeed(gates[1])
+    expect(await engine.states(...line)).toEqual(['canceled', 'canceled', 'ready'])
+  })
+
+  test('one that was skipped passes its targets on', async () => {
+    const { gates, line } = await aLine()
+    await engine.millrace.cancel(gates[0])
+    expect(await engine.states(...line)).toEqual(['held', 'skipped', 'waiting'])
+    await engine.millrace.succeed(gates[1])
+    expect(await engine.states(...line)).toEqual(['canceled', 'skipped', 'ready'])
+  })
+
+  test('what was asked for again after the one before it had its turn is left alone', async () => {
+    const { gates, line } = await aLine()
+    await engine.millrace.succeed(gates[0])
+    expect(await engine.states(...line)).toEqual(['canceled', 'ready', 'waiting'])
+    await engine.millrace.retry(line[0])
+    await engine.millrace.succeed(gates[1])
+    expect(await engine.states(...line)).toEqual(['ready', 'canceled', 'ready'])
+  })
+
+  test('without it the targets of a target are none of its own', async () => {
+    const worker = aWorker()
+    const first = await engine.add(worker, { heldBy: 'ada' })
+    const second = await engine.add(worker, { cancels: [first], requires: [await engine.add(aWorker())] })
+    const third = await engine.add(worker, { cancels: [second] })
+    expect(await engine.states(first, second, third)).toEqual(['held', 'canceled', 'ready'])
+  })
+})
+
 test('nothing is canceled while the later one waits', async () => {
   const [worker, other] = [aWorker(), aWorker()]
   const earlier = await engine.add(worker)

@@ -50,6 +50,7 @@ export const addTasks = one(
     edge_conditions: nullable(array(text)),
     cancel_items: nullable(array(int4)),
     cancel_targets: nullable(array(int8)),
+    cancel_chains: nullable(array(bool)),
     gate_items: nullable(array(int4)),
     gates: nullable(array(int4)),
     creator: nullable(int8),
@@ -61,7 +62,7 @@ export const addTasks = one(
   from millrace.add(
     ${'lanes'}, ${'scopes'}, ${'payloads'}, ${'priorities'}, ${'keys'}, ${'max_attempts'}, ${'not_before'}, ${'delays'},
     ${'held_by'}, ${'edge_items'}, ${'edge_prerequisites'}, ${'edge_conditions'}, ${'cancel_items'}, ${'cancel_targets'},
-    ${'gate_items'}, ${'gates'}, ${'creator'}, ${'actor'}
+    ${'cancel_chains'}, ${'gate_items'}, ${'gates'}, ${'creator'}, ${'actor'}
   )
 `
 

@@ -1,17 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Pool } from '../db/index.ts'
-import { WorkStopped } from '../engine/index.ts'
 import {
   type AdoptingRunner,
+  attend,
+  basicEnvironment,
   type CommandSpec,
   type Ending,
   markerOf,
   type Runner,
   type Running,
+  toTimeoutMs,
 } from '../runners/index.ts'
-import { createOutputWriter, type OutputWriter } from '../storage/index.ts'
+import { type AttemptOutput, createAttemptOutput } from '../storage/index.ts'
 import type { Begun } from './begin.ts'
 import { refuseLost } from './failure.ts'
 import type { Spec } from './spec.ts'
@@ -32,12 +33,10 @@ export type Workshop = {
   /** Makes the token of a running node. */
   readonly issueToken: (holder: { node: string; epoch: number }) => string
   /** Aborts when output that is not stored yet is not waited for any longer. */
-  readonly givenUp: AbortSignal
+  readonly givenUp?: AbortSignal | undefined
 }
 
 export type Attempt = { readonly task: string; readonly epoch: number; readonly signal: AbortSignal }
-
-const LONGEST_MS = 2 ** 31 - 1 // of a timer
 
 /**
  * Runs the command of a node, or takes up one in a container that outlived its server, and keeps its output. Answers how
@@ -55,14 +54,16 @@ export async function runCommand(
   if (runner === undefined) return { type: 'spawn_failed', reason: 'no container engine was found on this host' }
   const isScratch = spec.cwd === undefined && spec.image === undefined
   const cwd = isScratch ? await mkdtemp(join(at.scratch, `node-${work.node}-`)) : spec.cwd
-  const output = createOutput(at, attempt, token)
+  const { task, epoch, signal } = attempt
+  const mask = [token]
+  const output = createAttemptOutput({ pool: at.pool, task, attempt: epoch, mask, signal, givenUp: at.givenUp })
   try {
     attempt.signal.throwIfAborted()
     const command = toCommand(at, { attempt, work, cwd, token, timeoutSeconds })
     const io = { sink: output.write }
     const adopted = await adopt(at, attempt, work, { ...io, timeoutSeconds })
     const running = adopted ?? (await runner.start(command, io))
-    const ending = await awaitEnd(running, attempt.signal, { graceMs: at.graceMs, outlives: spec.image !== undefined })
+    const ending = await attend(running, attempt.signal, { graceMs: at.graceMs, outlives: spec.image !== undefined })
     await output.close()
     attempt.signal.throwIfAborted()
     return ending
@@ -72,7 +73,7 @@ export async function runCommand(
   }
 }
 
-type AdoptIo = { readonly sink: OutputWriter['write']; readonly timeoutSeconds: number | undefined }
+type AdoptIo = { readonly sink: AttemptOutput['write']; readonly timeoutSeconds: number | undefined }
 
 const MOST_ADOPTIONS = 20
 
@@ -91,50 +92,6 @@ async function adopt(at: Workshop, { task }: Attempt, work: Begun, io: AdoptIo):
   }
   refuseLost(work)
   return undefined
-}
-
-type EndOptions = {
-  readonly graceMs: number
-  /** It goes on when the server stops, and is taken up by the next. */
-  readonly outlives: boolean
-}
-
-/** Throws the signal's reason when the command is left to the next server. */
-function awaitEnd(running: Running, signal: AbortSignal, { graceMs, outlives }: EndOptions): Promise<Ending> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      const code = signal.reason instanceof WorkStopped ? signal.reason.code : undefined
-      if (code === 'stopping' && outlives) reject(signal.reason as Error)
-      // When the lease is lost, whoever has the task by then must not find it running.
-      else void running.stop({ graceMs: code === 'lease_lost' ? 0 : graceMs })
-    }
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) stop()
-    running.ended.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
-}
-
-function toTimeoutMs(seconds: number | undefined): { timeoutMs?: number } {
-  if (seconds === undefined) return {}
-  const timeoutMs = Math.max(1, Math.ceil(seconds * 1000))
-  return timeoutMs > LONGEST_MS ? {} : { timeoutMs }
-}
-
-/** The writer is made when something is written: most commands say nothing, and then nothing is stored. */
-function createOutput(at: Workshop, { task, epoch, signal }: Attempt, token: string) {
-  let writer: OutputWriter | undefined
-  const unwanted = new AbortController()
-  const drop = () => unwanted.abort()
-  signal.addEventListener('abort', () => {
-    if (signal.reason instanceof WorkStopped && signal.reason.code === 'lease_lost') drop()
-  })
-  at.givenUp.addEventListener('abort', drop)
-  if (at.givenUp.aborted) drop()
-  const write: OutputWriter['write'] = (stream, bytes) => {
-    writer ??= createOutputWriter({ pool: at.pool, task, attempt: epoch, mask: [token], signal: unwanted.signal })
-    return writer.write(stream, bytes)
-  }
-  return { write, close: () => writer?.close(), leave: () => at.givenUp.removeEventListener('abort', drop) }
 }
 
 type Facts = {
@@ -162,14 +119,6 @@ function toCommand(at: Workshop, { attempt, work, cwd, token, timeoutSeconds }: 
     ...(spec.image === undefined ? {} : { container: toContainer(spec, spec.image) }),
   }
 }
-
-/** What every command may count on. Nothing of the server's own environment: it may hold secrets. */
-const basicEnvironment = () => ({
-  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-  HOME: homedir(),
-  LANG: 'C.UTF-8',
-  TMPDIR: tmpdir(),
-})
 
 function toLimits(limits: NonNullable<Spec['limits']>): NonNullable<CommandSpec['limits']> {
   return defined({

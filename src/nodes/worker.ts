@@ -11,17 +11,12 @@ import type { Attempt, Workshop } from './run-command.ts'
 
 export type NodeWorkers = {
   readonly workers: readonly AnyWorker[]
-  /**
-   * Resolves when nothing is being performed any more, also what the dispatcher has given up. After `limitMs` output that
-   * could not be stored is given up.
-   */
-  settled(limitMs: number): Promise<void>
+  /** Resolves when nothing is being performed any more, also what the dispatcher has given up. */
+  settled(): Promise<void>
 }
 
 /** The workers that perform nodes, for a dispatcher. */
-export function createNodeWorkers(given: Omit<Workshop, 'givenUp'> & { readonly millrace: Millrace }): NodeWorkers {
-  const givenUp = new AbortController()
-  const at = { ...given, givenUp: givenUp.signal }
+export function createNodeWorkers(at: Workshop & { readonly millrace: Millrace }): NodeWorkers {
   const beginnings = new Beginnings(at.pool)
   const underWay = new Set<Promise<unknown>>()
   const worker = defineWorker({
@@ -41,10 +36,8 @@ export function createNodeWorkers(given: Omit<Workshop, 'givenUp'> & { readonly 
   })
   return {
     workers: [worker],
-    async settled(limitMs) {
-      const timer = setTimeout(() => givenUp.abort(), limitMs)
+    async settled() {
       await Promise.allSettled(underWay)
-      clearTimeout(timer)
     },
   }
 }

@@ -1,3 +1,4 @@
+export { type AttendOptions, attend, basicEnvironment, toTimeoutMs } from './attend.ts'
 export { type ContainerRunnerOptions, createContainerRunner, EngineMissing } from './container.ts'
 export { createProcessRunner, type ProcessRunnerOptions } from './process.ts'
 export {

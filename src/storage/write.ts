@@ -1,16 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { isConnectionLost, isRetryable, type Pool } from '../db/index.ts'
 import { type Chunk, Chunks } from './chunks.ts'
 import { createMasker, type Masker } from './mask.ts'
 import { insertChunk, measure } from './output.sql.ts'
 import type { OutputSize, OutputStream, OutputWriter, OutputWriterOptions } from './output.ts'
+import { patiently } from './patiently.ts'
 
 const LIMIT_BYTES = 64 * 1024 * 1024
 const LINGER_MS = 100 // a reader sees a line this much later at most, plus one insert
 const HIGH_BYTES = 1024 * 1024 // taken while the database is behind; the caller waits above it
 const LOW_BYTES = HIGH_BYTES / 2
-const FIRST_DELAY_MS = 50
-const LONGEST_DELAY_MS = 2_000
 const NONE: OutputSize = { mixed: 0, stdout: 0, stderr: 0 }
 
 /** Begins the output of an attempt. */
@@ -117,7 +114,7 @@ class Writer implements OutputWriter {
     this.#isStoring = true
     try {
       for (let chunk = this.#queue[0]; chunk !== undefined; chunk = this.#queue[0]) {
-        await insertPatiently(this.#options, chunk)
+        await patiently(this.#options.signal, () => insert(this.#options, chunk))
         if (this.#queue[0] !== chunk) break // forgotten meanwhile
         this.#queue.shift()
         this.#count(chunk)
@@ -170,21 +167,10 @@ class Writer implements OutputWriter {
   }
 }
 
-/** Inserts the chunk, again and again while the database is away: the attempt's lease says when that is in vain. */
-async function insertPatiently({ pool, task, attempt, signal }: OutputWriterOptions, chunk: Chunk): Promise<void> {
-  for (let delayMs = FIRST_DELAY_MS; !signal?.aborted; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
-    try {
-      return await insert(pool, { task, attempt }, chunk)
-    } catch (error) {
-      if (!isConnectionLost(error) && !isRetryable(error)) throw error
-      await sleep(delayMs, undefined, signal ? { signal } : {}).catch(() => {})
-    }
-  }
-}
-
-function insert(pool: Pool, of: { task: string; attempt: number }, chunk: Chunk): Promise<void> {
+function insert({ pool, task, attempt }: OutputWriterOptions, chunk: Chunk): Promise<void> {
   return insertChunk(pool, {
-    ...of,
+    task,
+    attempt,
     start: String(chunk.start),
     stdout_start: String(chunk.stdoutStart),
     stderr_start: String(chunk.stderrStart),

@@ -83,3 +83,46 @@ export async function writeHook(file: string, script: string): Promise<void> {
   await writeFile(file, `#!/bin/sh\n${script}\n`)
   await chmod(file, 0o755)
 }
+
+/** Loads revisions, each of which changes one file: one by one they would take minutes. */
+export async function loadHistory(
+  path: string,
+  count: number,
+  first: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const loading = spawn('svnadmin', ['load', '--quiet', '--no-flush-to-disk', path], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  })
+  const ended = new Promise((resolve) => loading.once('close', resolve))
+  loading.stdin.end(dump(count, first))
+  if ((await ended) !== 0) throw new Error('svnadmin could not load the history')
+}
+
+/** A dump of that many revisions; the first one also adds the given files. */
+function dump(count: number, first: Readonly<Record<string, string>>): string {
+  const lines = ['SVN-fs-dump-format-version: 2', '']
+  const add = (path: string, text: string, action = 'add') => {
+    const length = Buffer.byteLength(text)
+    lines.push(`Node-path: ${path}`, 'Node-kind: file', `Node-action: ${action}`)
+    lines.push(`Text-content-length: ${length}`, `Content-length: ${length}`, '', text, '')
+  }
+  const folders = new Set(Object.keys(first).flatMap((path) => path.split('/').slice(0, -1)))
+  for (let number = 1; number <= count; number += 1) {
+    const log = `revision ${number}`
+    const properties = `K 7\nsvn:log\nV ${log.length}\n${log}\nPROPS-END\n`
+    const { length } = properties
+    lines.push(
+      `Revision-number: ${number}`,
+      `Prop-content-length: ${length}`,
+      `Content-length: ${length}`,
+      '',
+      properties,
+    )
+    if (number === 1) {
+      for (const folder of folders) lines.push(`Node-path: ${folder}`, 'Node-kind: dir', 'Node-action: add', '', '')
+      for (const [path, text] of Object.entries(first)) add(path, text)
+    }
+    add('a.txt', `${number}\n`, number === 1 ? 'add' : 'change')
+  }
+  return lines.join('\n')
+}

@@ -10,7 +10,7 @@ export const serve: CommandFile = {
   isServing: true,
   define(command) {
     addFlags(command, ['host', 'port', 'data', 'database_url', 'migrate', 'concurrency', 'drain_seconds'])
-    addFlags(command, ['rate_limit', 'audit_days', 'log_level'])
+    addFlags(command, ['rate_limit', 'audit_days', 'poll_seconds', 'log_level'])
   },
   async run(context, _, options: Record<string, unknown>) {
     const { output } = context

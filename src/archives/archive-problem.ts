@@ -1,0 +1,18 @@
+import { HistoryRewritten, RepositoryError } from '../vcs/index.ts'
+import type { ArchiveProblem } from './archive.ts'
+
+const ACCEPT =
+  'look whether that was intended; if it was, go on from what there is now with `millrace archive catch-up NAME --accept rewritten`'
+
+/** What keeps an archive from going on, as it is stored and shown. */
+export function toArchiveProblem(error: Error): Omit<ArchiveProblem, 'since'> {
+  if (error instanceof HistoryRewritten) return { code: error.code, message: error.message, remedy: ACCEPT }
+  if (error instanceof RepositoryError)
+    return { code: error.code, message: error.message, remedy: error.remedy ?? null }
+  const { code, remedy } = error as { code?: unknown; remedy?: unknown }
+  return {
+    code: typeof code === 'string' && /^[a-z_]+$/.test(code) ? code : 'planning_failed',
+    message: error.message.slice(0, 1000),
+    remedy: typeof remedy === 'string' ? remedy : null,
+  }
+}

@@ -1,0 +1,81 @@
+import type { Db, Pool } from '../db/index.ts'
+import type { Millrace } from '../engine/index.ts'
+import type { Archive } from './archive.ts'
+import { arrive, type Notice } from './arrive.ts'
+import { type CatchUp, catchUp } from './catch-up.ts'
+import type { ArchivesContext } from './context.ts'
+import { find, list } from './find.ts'
+import { Follower } from './follow.ts'
+import { hold, release, remove } from './hold.ts'
+import { type Loom, loom } from './loom.ts'
+import type { Trigger } from './payload.ts'
+import { type ChosenTasks, type PlannedRun, planRun } from './plan-revision.ts'
+import { type Gap, gaps, type RevisionDetail, type RevisionSummary, revision, revisions } from './read-revisions.ts'
+import { type Registered, type Registration, register } from './register.ts'
+import { createRepositories, type ReadSecrets, type Repositories } from './repositories.ts'
+
+export type ArchivesOptions = {
+  readonly pool: Pool
+  readonly millrace: Millrace
+  /** Where mirrors and workspaces are kept. */
+  readonly cacheDir: string
+  /** How long an archive goes without a look when nobody announces anything. */
+  readonly pollSeconds: number
+  /** The values of secrets by name, for sources that need a password. */
+  readonly readSecrets?: ReadSecrets
+  /** Told of faults that no archive can be blamed for. */
+  readonly onError: (error: Error) => void
+}
+
+type Page = { readonly before?: number | undefined; readonly limit: number }
+type RunTrigger = Exclude<Trigger, { type: 'commit' }>
+
+/** The verbs of archives, with what they need; the server gets them so. */
+export type Archives = {
+  readonly repositories: Repositories
+  register(name: string, registration: Registration): Promise<Registered>
+  find(name: string): Promise<Archive>
+  list(page: { after: string; limit: number }): Promise<Archive[]>
+  remove(name: string, version?: number): Promise<void>
+  hold(name: string): Promise<Archive>
+  release(name: string): Promise<Archive>
+  arrive(name: string, notice: Notice): Promise<{ isKnown: boolean }>
+  catchUp(name: string, options: CatchUp): Promise<Archive>
+  revisions(name: string, page: Page): Promise<RevisionSummary[]>
+  revision(name: string, number: number): Promise<RevisionDetail>
+  gaps(name: string): Promise<{ archive: Archive; gaps: Gap[] }>
+  loom(name: string, page: Page): Promise<Loom>
+  planRun(archive: string, rev: number, asked: { trigger: RunTrigger; chosen: ChosenTasks }): Promise<PlannedRun>
+  /** Begins to plan what arrives, until the answer is called. */
+  follow(options?: { concurrency?: number; leaseSeconds?: number }): () => Promise<void>
+}
+
+export function createArchives(options: ArchivesOptions): Archives {
+  const { pool, millrace, pollSeconds, onError } = options
+  const repositories = createRepositories(options)
+  let follower: Follower | undefined
+  const context: ArchivesContext = { pool, millrace, repositories, wake: () => follower?.wake() }
+  const db: Db = pool
+  return {
+    repositories,
+    register: (name, registration) => register(context, name, registration),
+    find: (name) => find(db, name),
+    list: (page) => list(db, page),
+    remove: (name, version) => remove(context, name, version),
+    hold: (name) => hold(context, name),
+    release: (name) => release(context, name),
+    arrive: (name, notice) => arrive(context, name, notice),
+    catchUp: (name, how) => catchUp(context, name, how),
+    revisions: (name, page) => revisions(db, name, page),
+    revision: (name, number) => revision(db, name, number),
+    gaps: (name) => gaps(db, name),
+    loom: (name, page) => loom(db, name, page),
+    planRun: (archive, rev, asked) => planRun(context, archive, rev, asked),
+    follow(more = {}) {
+      const started = new Follower({ pool, millrace, repositories, pollSeconds, onError, ...more })
+      follower = started
+      started.start()
+      return () => started.stop()
+    },
+  }
+}

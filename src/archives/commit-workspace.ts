@@ -1,0 +1,68 @@
+import { collect, type Repository, type Revision, type Workspace } from '../vcs/index.ts'
+import { type CommitMarker, formatMarker, parseMarker } from './commit-marker.ts'
+
+export type CommitRequest = { readonly message: string; readonly author?: string | undefined }
+
+export type Committed = {
+  /** Undefined when nothing in the workspace is different. */
+  readonly revision: Revision | undefined
+  /** False: an earlier attempt had made it. */
+  readonly isNew: boolean
+}
+
+export type Committer = {
+  /** The revisions that were made or found, in order. */
+  readonly revisions: readonly Revision[]
+  commit(request: CommitRequest): Promise<Committed>
+}
+
+export type CommitterOptions = {
+  readonly repository: Repository
+  readonly workspace: Workspace
+  readonly cause: Omit<CommitMarker, 'commit'>
+}
+
+/**
+ * Commits the workspace of a task. Each commit is numbered, and its marker carries the number: one that an earlier attempt
+ * has made is found and not made again.
+ */
+export function createCommitter({ repository, workspace, cause }: CommitterOptions): Committer {
+  const revisions: Revision[] = []
+  const find = async (commit: number): Promise<Revision | undefined> => {
+    const log = await collect(repository.log({ after: workspace.revision, withChanges: false }))
+    const found = log.find(({ marks }) => {
+      const made = parseMarker(marks['cause'] ?? '')
+      return made?.by === cause.by && made.task === cause.task && made.commit === commit
+    })
+    return found && { number: found.number, id: found.id }
+  }
+  const make = async ({ message, author }: CommitRequest): Promise<Committed> => {
+    const commit = revisions.length + 1
+    const earlier = cause.attempt > 1 ? await find(commit) : undefined
+    if (earlier !== undefined) return { revision: earlier, isNew: false }
+    const marker = formatMarker({ ...cause, commit })
+    try {
+      const revision = await repository.commit(workspace, { message, marker, ...(author ? { author } : {}) })
+      return { revision, isNew: true }
+    } catch (error) {
+      // The answer may have been lost on its way, and the commit made.
+      const made = await find(commit).catch(() => undefined)
+      if (made === undefined) throw error
+      return { revision: made, isNew: true }
+    }
+  }
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    revisions,
+    /** One after another: they share the workspace. */
+    commit(request) {
+      const committed = last.then(async () => {
+        const made = await make(request)
+        if (made.revision !== undefined) revisions.push(made.revision)
+        return made
+      })
+      last = committed.catch(() => {})
+      return committed
+    },
+  }
+}

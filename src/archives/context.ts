@@ -1,0 +1,12 @@
+import type { Pool } from '../db/index.ts'
+import type { Millrace } from '../engine/index.ts'
+import type { Repositories } from './repositories.ts'
+
+/** What the verbs of archives work with. */
+export type ArchivesContext = {
+  readonly pool: Pool
+  readonly millrace: Millrace
+  readonly repositories: Repositories
+  /** An archive is due: looks for it at once. */
+  readonly wake: () => void
+}

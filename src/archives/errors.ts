@@ -1,0 +1,77 @@
+/** No archive has that name, or it was removed. */
+export class ArchiveNotFound extends Error {
+  readonly code = 'archive_not_found'
+  readonly remedy = '`millrace archive ls` shows those that there are'
+  constructor(name: string) {
+    super(`there is no archive "${name}"`)
+  }
+}
+
+/** What was said of an archive cannot be meant. */
+export class InvalidArchive extends Error {
+  readonly code = 'invalid_archive'
+  readonly remedy: string | undefined
+  constructor(message: string, remedy?: string) {
+    super(message)
+    this.remedy = remedy
+  }
+}
+
+/** Somebody else has changed it since it was read. */
+export class ArchiveChanged extends Error {
+  readonly code = 'precondition_failed'
+  readonly remedy = 'read it again and decide anew'
+  constructor(name: string, version: number) {
+    super(`archive "${name}" is at version ${version} by now`)
+  }
+}
+
+/** The repository is another one than that whose revisions the archive holds. */
+export class OtherRepository extends Error {
+  readonly code = 'other_repository'
+  readonly remedy = 'register it under another name: numbers of revisions are never used twice'
+  constructor(name: string, known: string, found: string | undefined) {
+    super(
+      `archive "${name}" holds the history of repository ${known}, and this is ${found ?? 'one without any revision'}`,
+    )
+  }
+}
+
+/** The archive has no repository that could be read: its revisions are only announced. */
+export class NoRepository extends Error {
+  readonly code = 'no_repository'
+  constructor(name: string) {
+    super(`archive "${name}" has no repository: what there is of its revisions came with their notices`)
+  }
+}
+
+/** The state of the archive does not allow it. */
+export class ArchiveStateRefused extends Error {
+  readonly code = 'archive_state_refused'
+  readonly remedy: string | undefined
+  constructor(name: string, message: string, remedy?: string) {
+    super(`archive "${name}" ${message}`)
+    this.remedy = remedy
+  }
+}
+
+/** The archive has not planned such a revision. */
+export class RevisionNotPlanned extends Error {
+  readonly code = 'revision_not_planned'
+  readonly remedy: string
+  constructor(name: string, number: number | string, planned: { first: number; last: number }) {
+    super(`revision ${number} of archive "${name}" has not been planned`)
+    const { first, last } = planned
+    this.remedy =
+      last < first ? `the first that will be is ${first}` : `those from ${first} to ${last} were; see \`archive gaps\``
+  }
+}
+
+/** The same revision was announced before, with something else in it. */
+export class NoticeDiffers extends Error {
+  readonly code = 'notice_differs'
+  readonly remedy = 'what was announced stands; announce the next revision'
+  constructor(name: string, rev: string) {
+    super(`revision ${rev} of archive "${name}" was announced before with other contents`)
+  }
+}

@@ -1,0 +1,194 @@
+// The picture of an archive: revisions by tasks. It is read in one statement and told in small numbers.
+import type { Db } from '../db/index.ts'
+import type { Archive } from './archive.ts'
+import { type Gap, gaps } from './read-revisions.ts'
+import { loomCells, loomEdges, loomRows } from './reading.sql.ts'
+
+/** What a cell's number stands for. `superseded` is canceled by a later one of its kind. */
+export const loomStates = [
+  'waiting',
+  'delayed',
+  'ready',
+  'running',
+  'held',
+  'succeeded',
+  'failed',
+  'canceled',
+  'skipped',
+  'superseded',
+] as const
+/** What an edge's number stands for. */
+export const loomEdgeKinds = ['succeeded', 'failed', 'finished', 'cancels'] as const
+
+export type LoomRow = {
+  readonly number: number
+  readonly id: string
+  readonly author: string | null
+  readonly date: string | null
+  /** The first line. */
+  readonly message: string
+  readonly problemCount: number
+  /** Differs from that of the row below where the workflow files changed. */
+  readonly definition: string
+  /** The id of its first task, from which the others are counted. */
+  readonly base: string
+  /** Column, state, task: three numbers for each cell. */
+  readonly cells: readonly number[]
+  /** From column, to column, rows back, kind: four numbers for each edge, without those of COMMIT that all have. */
+  readonly edges: readonly number[]
+}
+
+export type Loom = {
+  readonly archive: Archive
+  readonly columns: readonly { readonly name: string; readonly workflow: string | null }[]
+  readonly rows: readonly LoomRow[]
+  readonly gaps: readonly Gap[]
+  readonly hasMore: boolean
+}
+
+const MOST = '9223372036854775807'
+
+/** A window of revisions below a number, the youngest first. */
+export async function loom(
+  db: Db,
+  name: string,
+  { before, limit }: { readonly before?: number | undefined; readonly limit: number },
+): Promise<Loom> {
+  const { archive, gaps: open } = await gaps(db, name)
+  const page = { archive: archive.id, before: before === undefined ? MOST : String(before), limit: limit + 1 }
+  const found = await loomRows(db, page)
+  const rows = found.slice(0, limit)
+  const [youngest, oldest] = [rows[0]?.number ?? '0', rows.at(-1)?.number ?? '0']
+  const columns = await loomCells(db, { archive: archive.id, first: oldest, last: youngest })
+  const weave = new Weave(columns)
+  weave.addEdges(await loomEdges(db, { of: `{${[...weave.tasks].join(',')}}` }))
+  const order = weave.order()
+  const place: number[] = []
+  for (const [at, column] of order.entries()) place[column] = at
+  return {
+    archive,
+    columns: order.map((column) => ({
+      name: columns[column]?.name ?? '',
+      workflow: columns[column]?.workflow ?? null,
+    })),
+    rows: rows.map((row) => ({
+      number: Number(row.number),
+      id: row.id,
+      author: row.author,
+      date: row.date?.toISOString() ?? null,
+      message: row.message.split('\n', 1)[0]?.slice(0, 200) ?? '',
+      problemCount: row.problems,
+      definition: row.definition,
+      ...weave.row(Number(row.number), place),
+    })),
+    gaps: before === undefined ? open : [],
+    hasMore: found.length > limit,
+  }
+}
+
+type Column = { readonly name: string; readonly numbers: string; readonly tasks: string; readonly states: string }
+type Cell = { readonly column: number; readonly number: number; readonly state: number }
+type Edges = { readonly others: string | null; readonly tasks: string | null; readonly kinds: string | null }
+
+const COMMIT = 'COMMIT'
+const CANCELS = loomEdgeKinds.indexOf('cancels')
+const WIDEST = 10_000 // more than a window has columns or revisions
+
+/** An array of numbers as PostgreSQL writes it: `{1,2,3}`. */
+const toNumbers = (text: string | null): number[] => (text === null ? [] : JSON.parse(`[${text.slice(1, -1)}]`))
+
+/**
+ * Cells and edges of a window. Of several runs of a task in one revision the last is shown. There may be tens of thousands
+ * of edges: each is one number, from which to column, kind, from column and revisions back are taken apart again.
+ */
+class Weave {
+  readonly #byTask = new Map<number, Cell>()
+  readonly #rows = new Map<number, Map<number, number>>()
+  readonly #edges = new Map<number, number[]>()
+  /** For each column those that its tasks wait for within a revision. */
+  readonly #needs: Set<number>[]
+  readonly #commit: number
+
+  constructor(columns: readonly Column[]) {
+    this.#needs = columns.map(() => new Set())
+    this.#commit = columns.findIndex(({ name }) => name === COMMIT)
+    for (const [column, { numbers, tasks, states }] of columns.entries()) {
+      const [all, ids, codes] = [toNumbers(numbers), toNumbers(tasks), toNumbers(states)]
+      for (let i = 0; i < all.length; i += 1)
+        this.#addCell(ids[i] ?? 0, { column, number: all[i] ?? 0, state: codes[i] ?? 0 })
+    }
+  }
+
+  #addCell(task: number, cell: Cell): void {
+    const row = this.#rows.get(cell.number) ?? new Map<number, number>()
+    this.#rows.set(cell.number, row)
+    const shown = row.get(cell.column) ?? 0
+    if (shown > task) return
+    this.#byTask.delete(shown)
+    row.set(cell.column, task)
+    this.#byTask.set(task, cell)
+  }
+
+  get tasks(): Iterable<number> {
+    return this.#byTask.keys()
+  }
+
+  /** Every task waits for the COMMIT of its revision, and that for the one before: nobody needs to be told. */
+  addEdges(found: Edges): void {
+    const [others, tasks, kinds] = [toNumbers(found.others), toNumbers(found.tasks), toNumbers(found.kinds)]
+    for (let i = 0; i < others.length; i += 1) {
+      const [from, to] = [this.#byTask.get(others[i] ?? 0), this.#byTask.get(tasks[i] ?? 0)]
+      if (from === undefined || to === undefined) continue
+      const back = to.number - from.number
+      if (from.column === this.#commit && (back === 0 || to.column === this.#commit)) continue
+      const kind = kinds[i] ?? 0
+      if (back === 0 && kind !== CANCELS) this.#needs[to.column]?.add(from.column)
+      const row = this.#edges.get(to.number)
+      const code = ((to.column * 4 + kind) * WIDEST + from.column) * WIDEST + back
+      if (row === undefined) this.#edges.set(to.number, [code])
+      else row.push(code)
+    }
+  }
+
+  /** COMMIT first, then by what they wait for within a revision: columns of tasks that others need come before those. */
+  order(): number[] {
+    // The order of the youngest tasks is that of the files.
+    const youngest = this.#needs.map(() => 0)
+    for (const [task, { column }] of this.#byTask) youngest[column] = Math.max(youngest[column] ?? 0, task)
+    const rank = (column: number) => (column === this.#commit ? 0 : (youngest[column] ?? 0))
+    const rest = new Set([...youngest.keys()].sort((a, b) => rank(a) - rank(b)))
+    const order: number[] = []
+    while (rest.size > 0) {
+      const free = [...rest].find((column) => [...(this.#needs[column] ?? [])].every((need) => !rest.has(need)))
+      // Definitions of different revisions may contradict each other: then the order of their tasks decides.
+      const next = free ?? ([...rest][0] as number)
+      rest.delete(next)
+      order.push(next)
+    }
+    return order
+  }
+
+  row(number: number, place: readonly number[]): Pick<LoomRow, 'base' | 'cells' | 'edges'> {
+    const at = (column: number) => place[column] ?? 0
+    const row = [...(this.#rows.get(number) ?? [])].sort(([a], [b]) => at(a) - at(b))
+    const base = row.reduce((least, [, task]) => Math.min(least, task), Number.MAX_SAFE_INTEGER)
+    const cells: number[] = []
+    for (const [column, task] of row) cells.push(at(column), this.#byTask.get(task)?.state ?? 0, task - base)
+    return { base: row.length === 0 ? '0' : String(base), cells, edges: this.#edgesOf(number, at) }
+  }
+
+  #edgesOf(number: number, at: (column: number) => number): number[] {
+    const codes = (this.#edges.get(number) ?? []).map((code) => {
+      const [rest, back] = [Math.floor(code / WIDEST), code % WIDEST]
+      const ends = Math.floor(rest / WIDEST)
+      return ((at(Math.floor(ends / 4)) * 4 + (ends % 4)) * WIDEST + at(rest % WIDEST)) * WIDEST + back
+    })
+    const edges: number[] = []
+    for (const code of codes.sort((a, b) => a - b)) {
+      const rest = Math.floor(code / WIDEST)
+      const ends = Math.floor(rest / WIDEST)
+      edges.push(rest % WIDEST, Math.floor(ends / 4), code % WIDEST, ends % 4)
+    }
+    return edges
+  }
+}

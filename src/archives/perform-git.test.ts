@@ -1,0 +1,4 @@
+import { gitFiles } from '../../test/repositories/git.ts'
+import { testPerforming } from './perform.suite.ts'
+
+testPerforming('git', gitFiles)

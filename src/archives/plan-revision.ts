@@ -1,0 +1,245 @@
+// How revisions become tasks. Planning some revisions is one transaction: their rows, their tasks with all edges, the
+// cursor and the event. It asks for the cursor that it began from; whoever comes second finds another one and writes
+// nothing. No revision is ever planned in part, twice, or before the one that precedes it.
+import { type Client, type Db, type Pool, transaction } from '../db/index.ts'
+import type { AddItem, Millrace } from '../engine/index.ts'
+import { scopeOf } from './archive.ts'
+import { findArchive } from './archives.sql.ts'
+import { type Cause, causesOf } from './cause.ts'
+import type { RunTrigger } from './definition/choose-tasks.ts'
+import { namesToLookUp, type Plan, plan } from './definition/plan.ts'
+import { ArchiveNotFound, RevisionNotPlanned } from './errors.ts'
+import { ArchiveHistory, chainedNames } from './history.ts'
+import type { RevisionRef, Trigger } from './payload.ts'
+import { drawRun, lockCursor, plannedRevision, recordRevisions, recordRun } from './planning.sql.ts'
+import { type Problem, problemOfDepth, toProblems } from './problem.ts'
+import { toItems } from './to-items.ts'
+import { type Defined, loadFiles, storeFiles } from './workflow-files.ts'
+
+export type PlanContext = { readonly pool: Pool; readonly millrace: Millrace }
+
+/** A revision that is to be planned, whatever told of it. */
+export type Arrived = RevisionRef & {
+  readonly author: string | null
+  readonly date: Date | null
+  readonly message: string
+  /** A folder's path ends with a slash. */
+  readonly changes: readonly (readonly [action: string, path: string])[]
+  readonly isCut: boolean
+  /** The marker of a commit that a task made. */
+  readonly marker: string | null
+}
+
+/** Revisions that follow each other and have the same workflow files. */
+export type Stretch = {
+  readonly archive: { readonly id: string; readonly name: string; readonly branch: string }
+  /** The cursor that they continue. */
+  readonly after: RevisionRef
+  readonly revisions: readonly Arrived[]
+  readonly defined: Defined
+}
+
+/** How many machine commits may follow from one another before no more tasks are planned. */
+export const MOST_DEPTH = 5
+const MOST_CHANGES_KEPT = 1000
+
+/** Plans the revisions; false when the archive is not where they continue any more, or is not to be planned. */
+export function planRevisions({ pool, millrace }: PlanContext, stretch: Stretch): Promise<boolean> {
+  const { archive, after, defined, revisions } = stretch
+  return transaction(pool, async (tx) => {
+    const cursor = await lockCursor(tx, { archive: archive.id })
+    if (cursor?.state !== 'active' || Number(cursor.planned_number) !== after.number) return false
+    if (cursor.definition?.equals(defined.hash) !== true) await storeFiles(tx, defined)
+    const chained = chainedNames(defined.definition)
+    const made = await makePlans(tx, stretch, chained)
+    const added = await millrace.addMany(
+      made.flatMap(({ items }) => items),
+      { client: tx },
+    )
+    let at = 0
+    const tasks = made.flatMap(({ plan: planned, items }) => {
+      const ids = added.slice(at, at + items.length).map(({ id }) => id)
+      at += items.length
+      return toRows(planned, ids, chained)
+    })
+    const last = revisions.at(-1) as Arrived
+    await recordRevisions(tx, {
+      archive: archive.id,
+      revisions: JSON.stringify(made.map(({ row }) => row)),
+      tasks: JSON.stringify(tasks),
+      definition: defined.hash,
+      last_number: String(last.number),
+      last_id: last.id,
+    })
+    await tell(tx, millrace, { archive: archive.name, first: revisions[0]?.number ?? last.number, last: last.number })
+    return true
+  })
+}
+
+function tell(client: Db, millrace: Millrace, told: { archive: string; first: number; last: number }): Promise<void> {
+  const { archive, first, last } = told
+  return millrace.publish({ name: 'revision.planned', scope: scopeOf(archive), detail: { first, last } }, { client })
+}
+
+type Made = { readonly plan: Plan; readonly items: AddItem[]; readonly row: object }
+
+async function makePlans(tx: Client, stretch: Stretch, chained: ReadonlySet<string>): Promise<Made[]> {
+  const { archive, after, revisions, defined } = stretch
+  const { definition } = defined
+  const history = await ArchiveHistory.read(tx, {
+    id: archive.id,
+    archive: archive.name,
+    upTo: after.number,
+    names: namesToLookUp(definition),
+    chained,
+  })
+  const causes = await causesOf(tx, archive.name, revisions)
+  const problems = toProblems(definition.problems)
+  let previous: RevisionRef | null = after.number === 0 ? null : { number: after.number, id: after.id }
+  let at = 0
+  return revisions.map((revision) => {
+    const { number, id } = revision
+    const cause = causes.get(number)
+    const depth = cause?.depth ?? 0
+    const isTooDeep = depth > MOST_DEPTH
+    const planned = plan(
+      isTooDeep ? { workflows: [], problems: [] } : definition,
+      toFacts(archive, revision),
+      history.before(number),
+    )
+    history.remember(planned, at)
+    const items = toItems(planned, { rev: { number, id }, previous, depth, trigger: { type: 'commit' } }, history)
+    at += items.length
+    previous = { number, id }
+    const row = toRow(revision, cause, isTooDeep ? [...problems, problemOfDepth(depth, MOST_DEPTH)] : problems)
+    return { plan: planned, items, row }
+  })
+}
+
+function toFacts(archive: Stretch['archive'], { number, author, message, changes }: Arrived) {
+  return {
+    archive: archive.name,
+    rev: number,
+    author: author ?? '',
+    message,
+    branch: archive.branch,
+    changedPaths: changes.map(([, path]) => path),
+    trigger: { type: 'commit' } as const,
+  }
+}
+
+function toRow(revision: Arrived, cause: Cause | undefined, problems: readonly Problem[]): object {
+  const { number, id, author, date, message, changes, isCut } = revision
+  return {
+    number,
+    id,
+    author: author === null ? null : storable(author),
+    date: date === null || Number.isNaN(date.getTime()) ? null : date.toISOString(),
+    message: storable(message),
+    cause:
+      cause === undefined
+        ? null
+        : { marker: storable(cause.marker), archive: cause.archive, number: cause.number, task: cause.task },
+    depth: cause?.depth ?? 0,
+    changes: changes.slice(0, MOST_CHANGES_KEPT).map(([action, path]) => [action, storable(path)]),
+    changes_cut: isCut || changes.length > MOST_CHANGES_KEPT,
+    problems,
+  }
+}
+
+/** PostgreSQL keeps no U+0000 and no half of a surrogate pair; repositories do. */
+export const storable = (text: string) => Buffer.from(text).toString().replaceAll('\u0000', '\uFFFD')
+
+function toRows({ rev, commit, tasks }: Plan, ids: readonly string[], chained: ReadonlySet<string>): object[] {
+  const number = Number(rev)
+  const milestone =
+    commit === undefined ? [] : [{ name: commit.name, workflow: null, is_exclusive: false, is_chained: false }]
+  return [
+    ...milestone,
+    ...tasks.map(({ name, workflow, locks }) => ({
+      name,
+      workflow,
+      is_exclusive: locks.length > 0,
+      is_chained: chained.has(name),
+    })),
+  ].map((row, i) => ({ ...row, number, task: ids[i] }))
+}
+
+export type PlannedRun = {
+  readonly run: string
+  readonly tasks: readonly { readonly key: string; readonly id: string }[]
+}
+export type ChosenTasks = { readonly workflow?: string; readonly tasks?: readonly string[] }
+
+/**
+ * Adds a run by hand or by schedule to a revision that was planned: a workflow's tasks, or those that are named. An empty
+ * `run` in the trigger draws the next number. Runs of held archives are planned, too: only revisions wait.
+ */
+export async function planRun(
+  { pool, millrace }: PlanContext,
+  archive: string,
+  rev: number,
+  asked: { readonly trigger: Exclude<Trigger, { type: 'commit' }>; readonly chosen: ChosenTasks },
+): Promise<PlannedRun> {
+  const found = await findArchive(pool, { name: archive })
+  if (found === undefined || found.state === 'removed') throw new ArchiveNotFound(archive)
+  return transaction(pool, async (tx) => {
+    await lockCursor(tx, { archive: found.id })
+    const revision = await plannedRevision(tx, { archive: found.id, number: String(rev) })
+    if (revision === undefined)
+      throw new RevisionNotPlanned(archive, rev, {
+        first: Number(found.first_number),
+        last: Number(found.planned_number),
+      })
+    const run = asked.trigger.run === '' ? (await drawRun(tx, { archive: found.id })).run : asked.trigger.run
+    const trigger = { ...asked.trigger, run }
+    const { definition } = await loadFiles(tx, revision.definition)
+    const history = await ArchiveHistory.read(tx, {
+      id: found.id,
+      archive,
+      upTo: rev,
+      names: namesToLookUp(definition),
+      chained: chainedNames(definition),
+    })
+    const source = found.source as { branch?: string }
+    const facts = {
+      archive,
+      rev,
+      author: revision.author ?? '',
+      message: revision.message,
+      branch: source.branch ?? '',
+      changedPaths: (revision.changes as [string, string][]).map(([, path]) => path),
+    }
+    const at = {
+      rev: { number: rev, id: revision.id },
+      previous: revision.previous_id === null ? null : { number: rev - 1, id: revision.previous_id },
+      depth: revision.depth,
+      trigger,
+    }
+    const items: AddItem[] = []
+    const plans = toRunTriggers(trigger, asked.chosen).map((one) => {
+      const planned = plan(definition, { ...facts, trigger: one }, history.before(rev))
+      history.remember(planned, items.length)
+      items.push(...toItems(planned, at, history))
+      return planned
+    })
+    const added = await millrace.addMany(items, { client: tx })
+    const tasks = plans.flatMap((planned) => planned.tasks)
+    const rows = tasks.map(({ name, workflow, locks }, i) => ({
+      name,
+      workflow,
+      is_exclusive: locks.length > 0,
+      task: added[i]?.id,
+    }))
+    await recordRun(tx, { archive: found.id, number: String(rev), run, tasks: JSON.stringify(rows) })
+    return { run, tasks: tasks.map(({ key }, i) => ({ key, id: added[i]?.id ?? '' })) }
+  })
+}
+
+/** One plan for a workflow; one for each task that is named, so that later ones find the earlier ones there. */
+function toRunTriggers(trigger: Exclude<Trigger, { type: 'commit' }>, { workflow, tasks }: ChosenTasks): RunTrigger[] {
+  if (trigger.type === 'schedule') return [{ type: 'schedule', run: trigger.run, workflow: workflow ?? '' }]
+  const { run, inputs } = trigger
+  if (workflow !== undefined) return [{ type: 'manual', run, inputs, workflow }]
+  return [...new Set(tasks)].map((task) => ({ type: 'manual', run, inputs, task }))
+}

@@ -1,0 +1,188 @@
+// Statements that show revisions. All of them go by index, whatever the length of the history.
+import { array, bool, bytea, int4, int8, jsonb, many, maybe, nullable, one, text, timestamptz } from '../db/index.ts'
+
+const revisionRow = {
+  number: int8,
+  id: text,
+  author: nullable(text),
+  date: nullable(timestamptz),
+  message: text,
+  planned_at: timestamptz,
+  depth: int4,
+  cause: nullable(jsonb),
+  problems: jsonb,
+  task_count: int4,
+  unfinished: int4,
+  begun: int4,
+  failed: int4,
+  canceled: int4,
+}
+
+/** Revisions below a number, the youngest first, with how many of their tasks are where. COMMIT counts as unfinished only. */
+export const listRevisions = many(
+  'archives.list_revisions',
+  { archive: int8, before: int8, from: int8, limit: int4 },
+  revisionRow,
+)`
+  select r.number, r.id, r.author, r.date, r.message, r.planned_at, r.depth, r.cause, r.problems, own.task_count, own.unfinished,
+    own.begun, own.failed, own.canceled
+  from millrace.revision r
+    cross join lateral (
+      select count(*) filter (where t.workflow is not null)::int as task_count,
+        count(l.id)::int as unfinished,
+        count(*) filter (where t.workflow is not null and (l.state = 'running' or l.epoch > 0 or d.started_at is not null))::int as begun,
+        count(*) filter (where d.state = 'failed')::int as failed,
+        count(*) filter (where d.state = 'canceled')::int as canceled
+      from millrace.archive_task t
+        left join millrace.live l on l.id = t.task
+        left join millrace.done d on d.id = t.task
+      where t.archive = r.archive and t.number = r.number
+    ) own
+  where r.archive = ${'archive'} and r.number < ${'before'} and r.number >= ${'from'}
+  order by r.number desc
+  limit ${'limit'}::int
+`
+
+export const revisionDetail = maybe(
+  'archives.revision_detail',
+  { archive: int8, number: int8 },
+  {
+    changes: jsonb,
+    changes_cut: bool,
+    definition: bytea,
+    files: jsonb,
+    txn: nullable(text),
+    announced_at: nullable(timestamptz),
+  },
+)`
+  select r.changes, r.changes_cut, r.definition, d.files, n.txn, n.received_at as announced_at
+  from millrace.revision r
+    join millrace.definition d on d.hash = r.definition
+    left join lateral (
+      select txn, received_at
+      from millrace.notice
+      where archive = r.archive and rev in (r.number::text, r.id)
+      order by received_at
+      limit 1
+    ) n on true
+  where r.archive = ${'archive'} and r.number = ${'number'}
+`
+
+export const revisionTasks = many(
+  'archives.revision_tasks',
+  { archive: int8, number: int8 },
+  {
+    task: int8,
+    name: text,
+    run: text,
+    workflow: nullable(text),
+    is_exclusive: bool,
+    state: text,
+    started_at: nullable(timestamptz),
+    finished_at: nullable(timestamptz),
+    superseded_by: nullable(int8),
+  },
+)`
+  select t.task, t.name, t.run, t.workflow, t.is_exclusive, coalesce(l.state, d.state)::text as state,
+    coalesce(l.started_at, d.started_at) as started_at, d.finished_at,
+    case when d.state = 'canceled' then d.culprit end as superseded_by
+  from millrace.archive_task t
+    left join millrace.live l on l.id = t.task
+    left join millrace.done d on d.id = t.task
+  where t.archive = ${'archive'} and t.number = ${'number'}
+  order by t.task
+`
+
+/** What the tasks wait for and cancel. The end of a superseded task is waited for by the engine, not by the plan. */
+export const edgesOf = many(
+  'archives.edges_of',
+  { tasks: array(int8), limit: int4 },
+  { task: int8, kind: text, other: int8, scope: text, key: nullable(text) },
+)`
+  select e.dependent as task, e.condition::text as kind, e.prerequisite as other, p.scope, p.key
+  from millrace.edge e join millrace.task p on p.id = e.prerequisite
+  where e.dependent = any(${'tasks'}) and e.condition <> 'ended'
+  union all
+  select s.task, 'cancels', s.target, p.scope, p.key
+  from millrace.supersede s join millrace.task p on p.id = s.target
+  where s.task = any(${'tasks'})
+  order by 1, 3, 2
+  limit ${'limit'}::int
+`
+
+/** Revisions that were announced and are not planned, as stretches of numbers. */
+export const announcedAfter = many(
+  'archives.announced_after',
+  { archive: int8, after: int8, limit: int4 },
+  { number: int8, received_at: timestamptz },
+)`
+  select number, received_at
+  from millrace.notice
+  where archive = ${'archive'} and number > ${'after'}
+  order by number
+  limit ${'limit'}::int
+`
+
+/** The rows of the loom: revisions below a number, the youngest first. */
+export const loomRows = many(
+  'archives.loom_rows',
+  { archive: int8, before: int8, limit: int4 },
+  {
+    number: int8,
+    id: text,
+    author: nullable(text),
+    date: nullable(timestamptz),
+    message: text,
+    problems: int4,
+    definition: text,
+  },
+)`
+  select number, id, author, date, left(message, 400) as message, jsonb_array_length(problems) as problems,
+    substr(encode(definition, 'hex'), 1, 8) as definition
+  from millrace.revision
+  where archive = ${'archive'} and number < ${'before'}
+  order by number desc
+  limit ${'limit'}::int
+`
+
+/**
+ * The cells of the loom by the name of their task: revision, task and state of each, as arrays in text, which cost a
+ * fraction of rows. States are asked for one by one: no plan may read all unfinished or all finished tasks for a window
+ * of some. 9: superseded.
+ */
+export const loomCells = many(
+  'archives.loom_cells',
+  { archive: int8, first: int8, last: int8 },
+  { name: text, workflow: nullable(text), numbers: text, tasks: text, states: text },
+)`
+  select t.name, max(t.workflow) as workflow, array_agg(t.number)::text as numbers, array_agg(t.task)::text as tasks,
+    array_agg(coalesce(
+      (select array_position(known.states, l.state) - 1 from millrace.live l where l.id = t.task),
+      (
+        select case when d.state = 'canceled' and d.culprit is not null then 9 else array_position(known.states, d.state) - 1 end
+        from millrace.done d
+        where d.id = t.task
+      )
+    ))::text as states
+  from millrace.archive_task t cross join (select enum_range(null::millrace.state) as states) known
+  where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
+  group by t.name
+`
+
+/** What these tasks wait for and cancel: the other task, the one that does, and how, as arrays in text. 3: cancels. */
+export const loomEdges = one(
+  'archives.loom_edges',
+  { of: text },
+  { others: nullable(text), tasks: nullable(text), kinds: nullable(text) },
+)`
+  select array_agg(edge.other)::text as others, array_agg(edge.task)::text as tasks, array_agg(edge.kind)::text as kinds
+  from (
+    select e.prerequisite as other, e.dependent as task,
+      case e.condition when 'succeeded' then 0 when 'failed' then 1 else 2 end as kind
+    from unnest(${'of'}::text::bigint[]) asked(id) join millrace.edge e on e.dependent = asked.id
+    where e.condition <> 'ended'
+    union all
+    select s.target, s.task, 3
+    from unnest(${'of'}::text::bigint[]) asked(id) join millrace.supersede s on s.task = asked.id
+  ) edge
+`
