@@ -18,11 +18,13 @@ millrace.dispatcher_id_seq integer from 1 by 1 in 1..2147483647 cache 1
 millrace.effect_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.event_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.gate_id_seq integer from 1 by 1 in 1..2147483647 cache 1
+millrace.index_build_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.lane_id_seq integer from 1 by 1 in 1..2147483647 cache 1
 millrace.node_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.node_value bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.outbox_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.ready_order bigint from 1 by 1 in 1..9223372036854775807 cache 1
+millrace.schedule_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.secret_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.task_id bigint from 1 by 1 in 1..9223372036854775807 cache 1
 millrace.token_id_seq bigint from 1 by 1 in 1..9223372036854775807 cache 1
@@ -256,6 +258,74 @@ millrace.idle with (fillfactor=50) (
   constraint idle_pkey PRIMARY KEY (dispatcher)
   CREATE UNIQUE INDEX idle_pkey ON millrace.idle USING btree (dispatcher)
 )
+millrace.index_build (
+  id bigint not null identity always
+  archive bigint not null
+  task bigint not null
+  number bigint not null
+  revision text not null
+  constraint index_build_pkey PRIMARY KEY (id)
+  constraint index_build_task_key UNIQUE (task)
+  constraint index_build_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  CREATE INDEX index_build_archive ON millrace.index_build USING btree (archive)
+  CREATE UNIQUE INDEX index_build_pkey ON millrace.index_build USING btree (id)
+  CREATE UNIQUE INDEX index_build_task_key ON millrace.index_build USING btree (task)
+)
+millrace.index_staged (
+  build bigint not null
+  changed_number bigint
+  size bigint
+  is_tree boolean not null
+  kind text
+  path text not null collate "C"
+  digest bytea
+  properties jsonb
+  words tsvector
+  constraint index_staged_pkey PRIMARY KEY (build, path)
+  constraint index_staged_build_fkey FOREIGN KEY (build) REFERENCES millrace.index_build(id) ON DELETE CASCADE
+  CREATE UNIQUE INDEX index_staged_pkey ON millrace.index_staged USING btree (build, path)
+)
+millrace.indexed_file (
+  archive bigint not null
+  from_number bigint not null
+  until_number bigint
+  changed_number bigint not null
+  size bigint
+  kind text not null
+  path text not null collate "C"
+  digest bytea
+  properties jsonb not null
+  words tsvector not null
+  constraint indexed_file_pkey PRIMARY KEY (archive, path, from_number) INCLUDE (until_number)
+  constraint indexed_file_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  constraint indexed_file_content CHECK ((((digest IS NULL) = (kind = 'submodule'::text)) AND ((size IS NULL) = (digest IS NULL))))
+  constraint indexed_file_kind CHECK ((kind = ANY (ARRAY['file'::text, 'link'::text, 'submodule'::text])))
+  constraint indexed_file_range CHECK ((until_number > from_number))
+  CREATE INDEX indexed_file_digest ON millrace.indexed_file USING btree (archive, digest)
+  CREATE INDEX indexed_file_words ON millrace.indexed_file USING gin (words)
+  CREATE UNIQUE INDEX indexed_file_pkey ON millrace.indexed_file USING btree (archive, path, from_number) INCLUDE (until_number)
+)
+millrace.indexed_revision (
+  archive bigint not null
+  number bigint not null
+  task bigint not null
+  indexed_at timestamp with time zone not null default clock_timestamp()
+  file_count bigint not null
+  left_out bigint not null
+  id text not null
+  constraint indexed_revision_pkey PRIMARY KEY (archive, number)
+  constraint indexed_revision_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  CREATE UNIQUE INDEX indexed_revision_pkey ON millrace.indexed_revision USING btree (archive, number)
+)
+millrace.indexed_text (
+  digest bytea not null
+  is_cut boolean not null
+  text text not null
+  words tsvector not null
+  constraint indexed_text_pkey PRIMARY KEY (digest)
+  CREATE INDEX indexed_text_words ON millrace.indexed_text USING gin (words)
+  CREATE UNIQUE INDEX indexed_text_pkey ON millrace.indexed_text USING btree (digest)
+)
 millrace.lane (
   id integer not null identity always
   queue text not null
@@ -412,6 +482,54 @@ millrace.revision (
   constraint revision_definition_fkey FOREIGN KEY (definition) REFERENCES millrace.definition(hash)
   CREATE INDEX revision_id ON millrace.revision USING btree (archive, id)
   CREATE UNIQUE INDEX revision_pkey ON millrace.revision USING btree (archive, number)
+)
+millrace.schedule (
+  id bigint not null identity always
+  archive bigint not null
+  created_at timestamp with time zone not null default clock_timestamp()
+  next_at timestamp with time zone
+  paused_at timestamp with time zone
+  last_number bigint
+  workflow text not null
+  cron text not null
+  timezone text not null
+  overlap text not null
+  last_run text
+  paused_by text
+  problem text
+  constraint schedule_pkey PRIMARY KEY (id)
+  constraint schedule_once UNIQUE (archive, workflow, cron, timezone)
+  constraint schedule_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  constraint schedule_last_run CHECK (((last_run IS NULL) = (last_number IS NULL)))
+  constraint schedule_overlap CHECK ((overlap = ANY (ARRAY['skip'::text, 'allow'::text])))
+  constraint schedule_paused CHECK (((paused_at IS NULL) = (paused_by IS NULL)))
+  CREATE INDEX schedule_due ON millrace.schedule USING btree (next_at) WHERE ((paused_at IS NULL) AND (next_at IS NOT NULL))
+  CREATE UNIQUE INDEX schedule_once ON millrace.schedule USING btree (archive, workflow, cron, timezone)
+  CREATE UNIQUE INDEX schedule_pkey ON millrace.schedule USING btree (id)
+)
+millrace.schedule_source (
+  archive bigint not null
+  definition bytea not null
+  constraint schedule_source_pkey PRIMARY KEY (archive)
+  constraint schedule_source_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
+  CREATE UNIQUE INDEX schedule_source_pkey ON millrace.schedule_source USING btree (archive)
+)
+millrace.schedule_tick (
+  schedule bigint not null
+  at timestamp with time zone not null
+  taken_at timestamp with time zone not null
+  missed_since timestamp with time zone
+  number bigint
+  outcome text not null
+  run text
+  reason text
+  actor text
+  constraint schedule_tick_pkey PRIMARY KEY (schedule, at)
+  constraint schedule_tick_schedule_fkey FOREIGN KEY (schedule) REFERENCES millrace.schedule(id) ON DELETE CASCADE
+  constraint schedule_tick_outcome CHECK ((outcome = ANY (ARRAY['planned'::text, 'skipped'::text, 'refused'::text])))
+  constraint schedule_tick_planned CHECK (((outcome = 'planned'::text) = ((run IS NOT NULL) AND (number IS NOT NULL))))
+  constraint schedule_tick_reason CHECK (((outcome = 'planned'::text) = (reason IS NULL)))
+  CREATE UNIQUE INDEX schedule_tick_pkey ON millrace.schedule_tick USING btree (schedule, at)
 )
 millrace.schema_version (
   version integer not null
@@ -625,6 +743,7 @@ millrace.canceling(p_holder integer) returns bigint[] sql 25e046b0d326
 millrace.complete(p_ids bigint[]) returns integer plpgsql b85b6397afb3
 millrace.conclude(p_ids bigint[], p_state millrace.state, p_cause text, p_culprits bigint[], p_actor text, p_error jsonb DEFAULT NULL::jsonb) returns integer plpgsql 8539080d26f5
 millrace.count_tasks() returns TABLE(state millrace.state, count bigint, is_exact boolean) plpgsql stable 3f82d28bfe4b
+millrace.differs_from_index(p_build bigint, p_archive bigint, p_number bigint) returns TABLE(path text, from_number bigint) sql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 9810f7db24d7
 millrace.doom(p_ids bigint[]) returns void plpgsql 93c97ba8131e
 millrace.event_count(p_row millrace.outbox) returns bigint sql immutable parallel safe 5c57e4c2db43
 millrace.expire(p_max_deaths integer DEFAULT 5) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f8f3579369c8
@@ -648,6 +767,7 @@ millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bi
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
 millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql a7964753536e
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
+millrace.publish_index(p_task bigint, p_left_out bigint, OUT files bigint, OUT began bigint, OUT ended bigint) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan febfb9701e2c
 millrace.pump() returns integer plpgsql 8fab199c77e1
 millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql e1b103136ec2
 millrace.read_outbox(p_after bigint, p_scan integer, p_limit integer, p_tasks bigint[], p_scopes text[], p_prefixes text[], p_names text[]) returns json plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 886e74840f0e

@@ -69,7 +69,7 @@ function build() {
   }
   mkdirSync(at(fresh), { recursive: true })
   // What is run and not compiled goes along.
-  for (const file of filesUnder('src').filter((name) => name.endsWith('.pl')))
+  for (const file of filesUnder('src').filter((name) => /\.(pl|sh)$/.test(name)))
     copyFileSync(at(file), at(file.replace(/^src/, fresh)))
   writeFileSync(at(fresh, '.stamp'), wanted)
   rmSync(at('dist'), { recursive: true, force: true })

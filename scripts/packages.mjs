@@ -26,6 +26,7 @@ const needed = [
   // The program alone: the package apache2 would also start a server of its own on this machine.
   { name: 'apache2-bin', files: onPath('apache2'), use: 'repositories behind HTTP' },
   { name: 'libapache2-mod-svn', files: [`${APACHE}/mod_dav_svn.so`], use: 'Subversion behind HTTP' },
+  { name: 'groff', files: onPath('gropdf'), use: 'the book of the demonstration' },
   { name: 'openssl', files: onPath('openssl'), use: 'passwords of the HTTP server' },
 ]
 

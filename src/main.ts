@@ -19,10 +19,13 @@ import {
 import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
   type Artifacts,
+  addArchiveIndex,
+  addArchiveRuns,
   addArchives,
   addArtifacts,
   addEvents,
   addNodes,
+  addSchedules,
   addSecrets,
   addSocket,
   addTaskLog,
@@ -37,7 +40,7 @@ import { createNodes, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
 import { findArtifact, followOutput, listArtifacts, readArtifact, readOutput } from './storage/index.ts'
 import type { Webhooks } from './webhooks/index.ts'
-import { openArchives, startWebhooks, startWork } from './work.ts'
+import { openArchives, startSchedules, startWebhooks, startWork } from './work.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
 
@@ -62,6 +65,7 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
     await startWork({ ...at, access, archives, url: reachable(url) })
     // Planning begins when there is somebody to perform what is planned.
     parts.add('planning of archives', archives.follow())
+    parts.add('schedules', startSchedules(at, archives))
     signal?.throwIfAborted()
     const signIn = token.file === undefined ? undefined : await firstLink(access, url)
     return { url, signInUrl: signIn, failed: database.lost, stop: () => parts.stop() }
@@ -172,6 +176,9 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
       (app) => addSecrets(app, secrets),
       (app) => addNodes(app, nodes),
       (app) => addArchives(app, archives),
+      (app) => addArchiveIndex(app, archives),
+      (app) => addArchiveRuns(app, archives.runs),
+      (app) => addSchedules(app, archives.runs),
       (app) => addEvents(app, millrace),
       (app) => addSocket(app, millrace),
       (app) => addWebhooks(app, webhooks),

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { AccessControl } from './access/index.ts'
-import { type Archives, createArchives, createArchiveTaskWorker } from './archives/index.ts'
+import { type Archives, createArchiveIndexWorker, createArchives, createArchiveTaskWorker } from './archives/index.ts'
 import type { AnyWorker } from './engine/index.ts'
 import type { Foundation } from './foundation.ts'
 import { createNodeWorkers, sweepContainers } from './nodes/index.ts'
@@ -72,7 +72,8 @@ export async function startWork(at: Work): Promise<Performing> {
   })
   const name = `${hostname()}:${process.pid}`
   // Every part gives its workers here; one that comes to it adds its own to the list.
-  const workers: readonly AnyWorker[] = [...nodes.workers, tasks]
+  const index = createArchiveIndexWorker({ pool: database.pool, repositories: archives.repositories })
+  const workers: readonly AnyWorker[] = [...nodes.workers, tasks, index]
   const dispatcher = millrace.dispatch(workers, {
     name,
     concurrency: config.concurrency,
@@ -86,13 +87,18 @@ export async function startWork(at: Work): Promise<Performing> {
     // Containers go on and are taken up again by the next server.
     await containerRunner.detach()
     await runner.close()
-    const timer = setTimeout(() => givenUp.abort(), OUTPUT_MS)
-    await Promise.all([nodes.settled(), tasks.settled()])
-    clearTimeout(timer)
+    await settledOrGivenUp([nodes, tasks], givenUp)
   })
   sweepNowAndThen(at, { containerRunner, markerPrefix })
   await dispatcher.started
   return { name, kinds: workers.map(({ kind }) => kind) }
+}
+
+/** Waits for what is still being performed; for output that cannot be stored only for a while. */
+async function settledOrGivenUp(all: readonly { settled(): Promise<void> }[], givenUp: AbortController): Promise<void> {
+  const timer = setTimeout(() => givenUp.abort(), OUTPUT_MS)
+  await Promise.all(all.map((one) => one.settled()))
+  clearTimeout(timer)
 }
 
 /** How this very program is started again, for commands that use it. */
@@ -138,6 +144,11 @@ function sweepNowAndThen(
     stopped.abort()
     await running
   })
+}
+
+/** Has the workflows of archives run when their schedules say so, on whichever server is first. */
+export function startSchedules({ logger }: Foundation, { runs }: Archives): () => Promise<void> {
+  return runs.start((error) => logger.warn({ err: error }, 'the schedules met a fault and go on'))
 }
 
 /** Has webhooks told of events: their deliveries are made and sent here. */

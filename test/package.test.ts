@@ -53,10 +53,12 @@ test('the package holds what it promises and nothing else', () => {
   for (const target of [...targets, bin]) expect(packed).toContain(target.replace(/^\.\//, ''))
   expect(readFileSync(join(root, bin), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
   expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'migrations/0001_engine.sql']))
-  expect(packed).toEqual(expect.arrayContaining(['dist/runners/keeper.pl', 'dist/runners/keeper-linux.pl']))
+  expect(packed).toEqual(
+    expect.arrayContaining(['dist/runners/keeper.pl', 'dist/runners/keeper-linux.pl', 'dist/hooks/notify.sh']),
+  )
   expect(packed).toContain('schemas/workflow.v1.json')
   const isExpected =
-    /^(dist\/.+\.(js|js\.map|d\.ts)|dist\/runners\/.+\.pl|dist\/web\/.+|migrations\/.+\.sql|schemas\/.+\.json|package\.json|[A-Z]+(\.md)?)$/
+    /^(dist\/.+\.(js|js\.map|d\.ts)|dist\/runners\/.+\.pl|dist\/hooks\/notify\.sh|dist\/web\/.+|migrations\/.+\.sql|schemas\/.+\.json|package\.json|[A-Z]+(\.md)?)$/
   expect(packed.filter((path) => !isExpected.test(path) || /\.(test|suite)\./.test(path))).toEqual([])
 })
 

@@ -24,7 +24,7 @@ export type Answer = (response: ServerResponse, received: Received) => void
 const WAIT_MS = 10_000
 
 /** Takes everything with 204 unless told otherwise; closed when the test is over. */
-export async function aReceiver(answer: Answer = takeIt, host = '127.0.0.1'): Promise<Receiver> {
+export async function aReceiver(answer: Answer = takeIt, host = '127.0.0.1', at = 0): Promise<Receiver> {
   const received: Received[] = []
   const hearers = new Set<() => void>()
   const server = createServer((request, response) => {
@@ -38,7 +38,7 @@ export async function aReceiver(answer: Answer = takeIt, host = '127.0.0.1'): Pr
       for (const hear of hearers) hear()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  await new Promise<void>((resolve) => server.listen(at, host, resolve))
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()

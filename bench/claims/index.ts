@@ -1,4 +1,5 @@
 import type { Claim } from '../harness/bench.ts'
+import { archiveIndex } from './archive-index.ts'
 import { archives } from './archives.ts'
 import { backlog } from './backlog.ts'
 import { chain } from './chain.ts'
@@ -33,4 +34,5 @@ export const claims: Claim[] = [
   archives,
   loom,
   cli,
+  archiveIndex,
 ]

@@ -17,6 +17,7 @@ export type Sizes = {
   nodes: number
   starts: number
   streams: number
+  indexed: number
   backlog: number
   archives: number
 }

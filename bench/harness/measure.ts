@@ -20,6 +20,7 @@ const WHOLE: Sizes = {
   nodes: 2_000,
   starts: 20,
   streams: 1_000,
+  indexed: 100_000,
   backlog: 10_000,
   archives: 1_000,
 }
@@ -40,6 +41,7 @@ const QUICK: Sizes = {
   nodes: 50,
   starts: 3,
   streams: 100,
+  indexed: 5_000,
   backlog: 500,
   archives: 20,
 }

@@ -1,5 +1,7 @@
 import { about } from './about.ts'
 import { audit, session, tokens } from './access.ts'
+import { archiveIndex } from './archive-index.ts'
+import { runs, schedules } from './archive-runs.ts'
 import { archives } from './archives.ts'
 import { artifacts } from './artifacts.ts'
 import { events } from './events.ts'
@@ -48,4 +50,7 @@ export const routes = {
   webhooks,
   workers,
   archives,
+  archiveIndex,
+  runs,
+  schedules,
 }

@@ -194,6 +194,7 @@ export const tasks = {
   }),
   cancel: action('cancel', 'Cancel: what does not run ends at once, what runs is stopped'),
   retry: action('retry', 'Ask again for what failed, was canceled or skipped'),
+  rerun: action('rerun', 'Run again what succeeded, and then what needs it'),
   hold: action('hold', 'Keep a task that has not started from starting'),
   release: action('release', 'Let a held task go on'),
   skip: action('skip', 'Skip a task that has not started, and what needs its success'),

@@ -1,15 +1,16 @@
 import type { Db, Pool } from '../db/index.ts'
 import type { Millrace } from '../engine/index.ts'
 import type { Archive } from './archive.ts'
+import { ArchiveRuns } from './archive-runs.ts'
 import { arrive, type Notice } from './arrive.ts'
 import { type CatchUp, catchUp } from './catch-up.ts'
 import type { ArchivesContext } from './context.ts'
 import { find, list } from './find.ts'
 import { Follower } from './follow.ts'
 import { hold, release, remove } from './hold.ts'
+import { type IndexPage, type IndexQuery, readIndex } from './index-read.ts'
 import { type Loom, loom } from './loom.ts'
-import type { Trigger } from './payload.ts'
-import { type ChosenTasks, type PlannedRun, planRun } from './plan-revision.ts'
+import { type PlannedRun, planRun, type WantedRun } from './plan-run.ts'
 import { type Gap, gaps, type RevisionDetail, type RevisionSummary, revision, revisions } from './read-revisions.ts'
 import { type Registered, type Registration, register } from './register.ts'
 import { createRepositories, type ReadSecrets, type Repositories } from './repositories.ts'
@@ -28,11 +29,12 @@ export type ArchivesOptions = {
 }
 
 type Page = { readonly before?: number | undefined; readonly limit: number }
-type RunTrigger = Exclude<Trigger, { type: 'commit' }>
 
 /** The verbs of archives, with what they need; the server gets them so. */
 export type Archives = {
   readonly repositories: Repositories
+  /** Runs that no commit starts. */
+  readonly runs: ArchiveRuns
   register(name: string, registration: Registration): Promise<Registered>
   find(name: string): Promise<Archive>
   list(page: { after: string; limit: number }): Promise<Archive[]>
@@ -45,7 +47,8 @@ export type Archives = {
   revision(name: string, number: number): Promise<RevisionDetail>
   gaps(name: string): Promise<{ archive: Archive; gaps: Gap[] }>
   loom(name: string, page: Page): Promise<Loom>
-  planRun(archive: string, rev: number, asked: { trigger: RunTrigger; chosen: ChosenTasks }): Promise<PlannedRun>
+  readIndex(query: IndexQuery): Promise<IndexPage>
+  planRun(archive: string, rev: number, asked: Pick<WantedRun, 'trigger' | 'chosen'>): Promise<PlannedRun>
   /** Begins to plan what arrives, until the answer is called. */
   follow(options?: { concurrency?: number; leaseSeconds?: number }): () => Promise<void>
 }
@@ -58,6 +61,7 @@ export function createArchives(options: ArchivesOptions): Archives {
   const db: Db = pool
   return {
     repositories,
+    runs: new ArchiveRuns(context),
     register: (name, registration) => register(context, name, registration),
     find: (name) => find(db, name),
     list: (page) => list(db, page),
@@ -70,7 +74,8 @@ export function createArchives(options: ArchivesOptions): Archives {
     revision: (name, number) => revision(db, name, number),
     gaps: (name) => gaps(db, name),
     loom: (name, page) => loom(db, name, page),
-    planRun: (archive, rev, asked) => planRun(context, archive, rev, asked),
+    readIndex: (query) => readIndex(pool, query),
+    planRun: (archive, rev, asked) => planRun(context, { archive, rev, ...asked }),
     follow(more = {}) {
       const started = new Follower({ pool, millrace, repositories, pollSeconds, onError, ...more })
       follower = started

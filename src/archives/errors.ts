@@ -75,3 +75,21 @@ export class NoticeDiffers extends Error {
     super(`revision ${rev} of archive "${name}" was announced before with other contents`)
   }
 }
+
+/** No workflow of the newest files has such a schedule. */
+export class ScheduleNotFound extends Error {
+  readonly code = 'schedule_not_found'
+  readonly remedy = '`millrace schedule ls` shows those that there are'
+  constructor(id: string) {
+    super(`there is no schedule ${id}`)
+  }
+}
+
+/** The conditions of the tasks leave nothing of what was asked for. */
+export class NothingToRun extends Error {
+  readonly code = 'nothing_to_run'
+  readonly remedy = 'look at the conditions (`if`) of its tasks'
+  constructor(archive: string, rev: number, what: string) {
+    super(`no task of ${what} runs at revision ${rev} of archive "${archive}" when it is started so`)
+  }
+}

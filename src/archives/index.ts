@@ -1,4 +1,5 @@
 export type { Archive, ArchiveProblem, ArchiveState, RepositorySource, Source } from './archive.ts'
+export { ArchiveRuns } from './archive-runs.ts'
 export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
 export type { Notice } from './arrive.ts'
 export type { Absent, AbsentReason, RevisionFacts, RunTrigger } from './definition/choose-tasks.ts'
@@ -19,6 +20,8 @@ export type {
   Workflow,
   WorkflowSchedule,
 } from './definition/workflow.ts'
+export type { IndexedItem, IndexPage, IndexQuery } from './index-read.ts'
+export { createArchiveIndexWorker } from './index-worker.ts'
 export { type Loom, loomEdgeKinds, loomStates } from './loom.ts'
 export {
   type ArchiveIndex,
@@ -31,7 +34,8 @@ export {
   type Trigger,
 } from './payload.ts'
 export { type ArchiveTaskWorker, createArchiveTaskWorker } from './perform-task.ts'
-export { type ChosenTasks, MOST_DEPTH, type PlannedRun } from './plan-revision.ts'
+export { MOST_DEPTH } from './plan-revision.ts'
+export type { ChosenTasks, PlannedRun } from './plan-run.ts'
 export type { Problem } from './problem.ts'
 export type {
   Gap,
@@ -43,4 +47,5 @@ export type {
 } from './read-revisions.ts'
 export type { Registration } from './register.ts'
 export type { ReadSecrets, Repositories } from './repositories.ts'
+export type { Schedule } from './schedule.ts'
 export type { TaskResult, TaskWorkshop } from './task-workshop.ts'

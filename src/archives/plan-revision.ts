@@ -4,17 +4,14 @@
 import { type Client, type Db, type Pool, transaction } from '../db/index.ts'
 import type { AddItem, Millrace } from '../engine/index.ts'
 import { scopeOf } from './archive.ts'
-import { findArchive } from './archives.sql.ts'
 import { type Cause, causesOf } from './cause.ts'
-import type { RunTrigger } from './definition/choose-tasks.ts'
 import { namesToLookUp, type Plan, plan } from './definition/plan.ts'
-import { ArchiveNotFound, RevisionNotPlanned } from './errors.ts'
 import { ArchiveHistory, chainedNames } from './history.ts'
-import type { RevisionRef, Trigger } from './payload.ts'
-import { drawRun, lockCursor, plannedRevision, recordRevisions, recordRun } from './planning.sql.ts'
+import type { RevisionRef } from './payload.ts'
+import { lockCursor, recordRevisions } from './planning.sql.ts'
 import { type Problem, problemOfDepth, toProblems } from './problem.ts'
 import { toItems } from './to-items.ts'
-import { type Defined, loadFiles, storeFiles } from './workflow-files.ts'
+import { type Defined, storeFiles } from './workflow-files.ts'
 
 export type PlanContext = { readonly pool: Pool; readonly millrace: Millrace }
 
@@ -163,83 +160,4 @@ function toRows({ rev, commit, tasks }: Plan, ids: readonly string[], chained: R
       is_chained: chained.has(name),
     })),
   ].map((row, i) => ({ ...row, number, task: ids[i] }))
-}
-
-export type PlannedRun = {
-  readonly run: string
-  readonly tasks: readonly { readonly key: string; readonly id: string }[]
-}
-export type ChosenTasks = { readonly workflow?: string; readonly tasks?: readonly string[] }
-
-/**
- * Adds a run by hand or by schedule to a revision that was planned: a workflow's tasks, or those that are named. An empty
- * `run` in the trigger draws the next number. Runs of held archives are planned, too: only revisions wait.
- */
-export async function planRun(
-  { pool, millrace }: PlanContext,
-  archive: string,
-  rev: number,
-  asked: { readonly trigger: Exclude<Trigger, { type: 'commit' }>; readonly chosen: ChosenTasks },
-): Promise<PlannedRun> {
-  const found = await findArchive(pool, { name: archive })
-  if (found === undefined || found.state === 'removed') throw new ArchiveNotFound(archive)
-  return transaction(pool, async (tx) => {
-    await lockCursor(tx, { archive: found.id })
-    const revision = await plannedRevision(tx, { archive: found.id, number: String(rev) })
-    if (revision === undefined)
-      throw new RevisionNotPlanned(archive, rev, {
-        first: Number(found.first_number),
-        last: Number(found.planned_number),
-      })
-    const run = asked.trigger.run === '' ? (await drawRun(tx, { archive: found.id })).run : asked.trigger.run
-    const trigger = { ...asked.trigger, run }
-    const { definition } = await loadFiles(tx, revision.definition)
-    const history = await ArchiveHistory.read(tx, {
-      id: found.id,
-      archive,
-      upTo: rev,
-      names: namesToLookUp(definition),
-      chained: chainedNames(definition),
-    })
-    const source = found.source as { branch?: string }
-    const facts = {
-      archive,
-      rev,
-      author: revision.author ?? '',
-      message: revision.message,
-      branch: source.branch ?? '',
-      changedPaths: (revision.changes as [string, string][]).map(([, path]) => path),
-    }
-    const at = {
-      rev: { number: rev, id: revision.id },
-      previous: revision.previous_id === null ? null : { number: rev - 1, id: revision.previous_id },
-      depth: revision.depth,
-      trigger,
-    }
-    const items: AddItem[] = []
-    const plans = toRunTriggers(trigger, asked.chosen).map((one) => {
-      const planned = plan(definition, { ...facts, trigger: one }, history.before(rev))
-      history.remember(planned, items.length)
-      items.push(...toItems(planned, at, history))
-      return planned
-    })
-    const added = await millrace.addMany(items, { client: tx })
-    const tasks = plans.flatMap((planned) => planned.tasks)
-    const rows = tasks.map(({ name, workflow, locks }, i) => ({
-      name,
-      workflow,
-      is_exclusive: locks.length > 0,
-      task: added[i]?.id,
-    }))
-    await recordRun(tx, { archive: found.id, number: String(rev), run, tasks: JSON.stringify(rows) })
-    return { run, tasks: tasks.map(({ key }, i) => ({ key, id: added[i]?.id ?? '' })) }
-  })
-}
-
-/** One plan for a workflow; one for each task that is named, so that later ones find the earlier ones there. */
-function toRunTriggers(trigger: Exclude<Trigger, { type: 'commit' }>, { workflow, tasks }: ChosenTasks): RunTrigger[] {
-  if (trigger.type === 'schedule') return [{ type: 'schedule', run: trigger.run, workflow: workflow ?? '' }]
-  const { run, inputs } = trigger
-  if (workflow !== undefined) return [{ type: 'manual', run, inputs, workflow }]
-  return [...new Set(tasks)].map((task) => ({ type: 'manual', run, inputs, task }))
 }

@@ -13,7 +13,7 @@ import { clean, count } from './render/text.ts'
 import { ID, nameOf, paintState, refOf, type TaskSummary, taskColumns } from './task.ts'
 import { type Acted, type Refusal, tellActed } from './tell-acted.ts'
 
-type Verb = 'retry' | 'cancel' | 'hold' | 'release' | 'skip'
+type Verb = 'retry' | 'rerun' | 'cancel' | 'hold' | 'release' | 'skip'
 
 export type Action = {
   readonly verb: Verb

@@ -22,6 +22,7 @@ const start: readonly Entry[] = [
     'start the server, with its database unless another is named',
     async () => (await import('./commands/serve.ts')).serve,
   ),
+  leaf('demo', 'show a living example', async () => (await import('./commands/demo.ts')).demo),
   {
     name: 'worker',
     about: 'perform tasks of the same database, on this or another machine',
@@ -94,6 +95,7 @@ const act: readonly Entry[] = [
     'ask again for what failed, was canceled or skipped',
     async () => (await import('./commands/retry.ts')).retry,
   ),
+  leaf('rerun', 'run again what succeeded, or a revision', async () => (await import('./commands/rerun.ts')).rerun),
   leaf(
     'cancel',
     'end tasks: at once, or by stopping what runs',
@@ -154,6 +156,41 @@ const nodes: readonly Leaf[] = [
   leaf('wait', 'wait until nodes have ended', async () => (await import('./commands/node-wait.ts')).nodeWait),
 ]
 
+const schedules: readonly Leaf[] = [
+  leaf('ls', 'list schedules', async () => (await import('./commands/schedule-ls.ts')).scheduleLs),
+  leaf('next', 'say when a schedule comes', async () => (await import('./commands/schedule-next.ts')).scheduleNext),
+  leaf('run', 'run what is scheduled now', async () => (await import('./commands/schedule-run.ts')).scheduleRun),
+  leaf(
+    'pause',
+    'keep schedules from running',
+    async () => (await import('./commands/schedule-pause.ts')).schedulePause,
+  ),
+  leaf(
+    'resume',
+    'let paused schedules go on',
+    async () => (await import('./commands/schedule-resume.ts')).scheduleResume,
+  ),
+]
+
+const hooks: readonly Leaf[] = [
+  leaf(
+    'install',
+    'have a repository announce what it gets',
+    async () => (await import('./commands/hook-install.ts')).hookInstall,
+  ),
+  leaf(
+    'uninstall',
+    'take the announcement out of the hooks again',
+    async () => (await import('./commands/hook-uninstall.ts')).hookUninstall,
+  ),
+  leaf('print', 'print what would be installed', async () => (await import('./commands/hook-print.ts')).hookPrint),
+  leaf(
+    'test',
+    'do what the hook does and say what came of it',
+    async () => (await import('./commands/hook-test.ts')).hookTest,
+  ),
+]
+
 const workflows: readonly Leaf[] = [
   leaf(
     'lint',
@@ -190,6 +227,11 @@ const archives: readonly Leaf[] = [
     'catch-up',
     'look at its repository now',
     async () => (await import('./commands/archive-catch-up.ts')).archiveCatchUp,
+  ),
+  leaf(
+    'index',
+    'list its files at a revision, or search in them',
+    async () => (await import('./commands/archive-index.ts')).archiveIndex,
   ),
   leaf('rm', 'watch it no more', async () => (await import('./commands/archive-rm.ts')).archiveRm),
 ]
@@ -255,6 +297,14 @@ export const tree: readonly Group[] = [
     title: 'Trees',
     commands: [{ name: 'node', about: 'commands as a tree: each runs after its parent', commands: nodes }],
   },
+  {
+    title: 'Runs',
+    commands: [
+      leaf('run', 'run a workflow of an archive by hand', async () => (await import('./commands/run.ts')).runWorkflow),
+      { name: 'schedule', about: 'when workflows run by themselves', commands: schedules },
+    ],
+  },
+  { title: 'Hooks', commands: [{ name: 'hook', about: 'the hooks of repositories on this host', commands: hooks }] },
   {
     title: 'Access',
     commands: [

@@ -31,6 +31,7 @@ export function addTasks(app: FastifyInstance, millrace: Millrace): void {
   addTask(app, millrace)
   addAction(app, millrace, tasks.cancel, (id, by) => millrace.cancel(id, by))
   addAction(app, millrace, tasks.retry, (id, by) => millrace.retry(id, by))
+  addAction(app, millrace, tasks.rerun, (id, by) => millrace.rerun(id, by))
   addAction(app, millrace, tasks.hold, (id, by) => millrace.hold(id, by))
   addAction(app, millrace, tasks.release, (id, by) => millrace.release(id, by))
   addAction(app, millrace, tasks.skip, (id, by) => millrace.skip(id, by))
@@ -82,7 +83,7 @@ function addTask(app: FastifyInstance, millrace: Millrace): void {
   })
 }
 
-type Action = (typeof routes.tasks)['cancel' | 'retry' | 'hold' | 'release' | 'skip']
+type Action = (typeof routes.tasks)['cancel' | 'retry' | 'rerun' | 'hold' | 'release' | 'skip']
 
 function addAction(
   app: FastifyInstance,

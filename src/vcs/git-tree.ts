@@ -47,9 +47,9 @@ export async function* listFolder(
 const isMissing = (error: unknown) =>
   error instanceof ToolFailed && /not a valid object name|not a tree object/i.test(error.stderr)
 
-function describe({ mode, size }: TreeEntry, path: string): Entry {
+export function describe({ mode, size, id }: TreeEntry, path: string): Entry {
   const kind = kindOfMode(mode)
-  return { path, kind, ...(/^\d+$/.test(size) ? { size: Number(size) } : {}) }
+  return { path, kind, ...(/^\d+$/.test(size) ? { size: Number(size) } : {}), object: { id, mode } }
 }
 
 async function findEntry(session: Session, { base, path, revision }: At): Promise<TreeEntry | undefined> {

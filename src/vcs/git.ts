@@ -1,5 +1,6 @@
 import { HistoryRewritten, InvalidChange, PathNotFound, RevisionNotFound, ToolFailed } from './errors.ts'
 import { type Branch, commitChanges, commitSlot } from './git-commit.ts'
+import { findPaths, readContents } from './git-contents.ts'
 import { readLog, rewritten } from './git-log.ts'
 import {
   askDefaultBranch,
@@ -14,7 +15,7 @@ import { runGit, streamGit } from './git-tool.ts'
 import { listFolder, readDiff, readFile, readProperties, statPath } from './git-tree.ts'
 import { gitFiller } from './git-workspace.ts'
 import { checkBranch } from './location.ts'
-import type { ChangesOptions, CommitOptions, LogRange, Repository, Revision, Workspace } from './repository.ts'
+import type { ChangesOptions, CommitOptions, Entry, LogRange, Repository, Revision, Workspace } from './repository.ts'
 import { nameOf, type Session, sessionWith } from './session.ts'
 import { isLive, takeWorkspace } from './workspaces.ts'
 
@@ -91,6 +92,17 @@ export class GitRepository implements Repository {
 
   stat(path: string, revision: Revision) {
     return this.#with(revision, () => statPath(this.#session, this.#at(path, revision)))
+  }
+
+  async *find(paths: readonly string[], revision: Revision) {
+    await this.#require(revision)
+    yield* this.#streaming(findPaths(this.#session, { base: this.#session.path, revision }, paths))
+  }
+
+  async *contents(entries: AsyncIterable<Entry> | Iterable<Entry>, revision: Revision, { headBytes = 0 } = {}) {
+    await this.#require(revision)
+    const at = { base: this.#session.path, revision, headBytes }
+    yield* this.#streaming(readContents(this.#session, at, entries))
   }
 
   read(path: string, revision: Revision, { maxBytes = READ_BYTES } = {}) {

@@ -20,6 +20,7 @@ export {
   type Change,
   type ChangesOptions,
   type CommitOptions,
+  type Content,
   collect,
   type Entry,
   type EntryKind,

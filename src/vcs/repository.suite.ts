@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { Ground } from '../../test/repositories/ground.ts'
 import { changesTests } from './changes.suite.ts'
+import { contentsTests } from './contents.suite.ts'
 import { nameTests, readingTests } from './reading.suite.ts'
 import { commitTests, workspaceTests } from './workspace.suite.ts'
 
@@ -18,5 +19,6 @@ export function testRepository(title: string, open: () => Promise<Ground>): void
     workspaceTests(() => ground)
     commitTests(() => ground)
     changesTests(() => ground)
+    contentsTests(() => ground)
   })
 }

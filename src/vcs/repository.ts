@@ -19,6 +19,22 @@ export type Entry = {
   readonly size?: number
   /** The number of the revision that changed it last, where the repository says so at no cost: Subversion. */
   readonly lastChanged?: number
+  /** How git names what lies there, and its mode. */
+  readonly object?: { readonly id: string; readonly mode: string }
+}
+
+/** What there is to know about a file, a link or a submodule, which has no bytes here. */
+export type Content = {
+  readonly path: string
+  readonly kind: EntryKind
+  readonly size?: number
+  /** SHA-256 of all its bytes. */
+  readonly digest?: Buffer
+  /** The first bytes, as many as were asked for. */
+  readonly head: Buffer
+  readonly lastChanged?: number
+  /** As `properties` answers them. */
+  readonly properties: Readonly<Record<string, string>>
 }
 
 export type Change = {
@@ -109,6 +125,19 @@ export interface Repository {
   list(path: string, revision: Revision, options?: { readonly recursive?: boolean }): AsyncGenerator<Entry, void>
 
   stat(path: string, revision: Revision): Promise<Entry | undefined>
+
+  /** What lies at the paths, in no order; a path at which nothing lies is left out. */
+  find(paths: readonly string[], revision: Revision): AsyncGenerator<Entry, void>
+
+  /**
+   * What is in the entries of that revision that are no folders, in no order, read with few programs however many they
+   * are. What git holds under a name that is not UTF-8 is left out. Of a large file no more than its head is in memory.
+   */
+  contents(
+    entries: AsyncIterable<Entry> | Iterable<Entry>,
+    revision: Revision,
+    options?: { readonly headBytes?: number },
+  ): AsyncGenerator<Content, void>
 
   /** The bytes of a file as they are stored. Throws `PathNotFound`, also for a folder, and `FileTooLarge`. */
   read(path: string, revision: Revision, options?: { readonly maxBytes?: number }): Promise<Buffer>

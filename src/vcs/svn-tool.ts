@@ -51,6 +51,16 @@ export async function runSvn(session: Session, [program, ...args]: [Program, ...
   }
 }
 
+/** What `svn` writes, piece by piece, however long it is. */
+export async function* streamSvn(session: Session, args: readonly string[]): AsyncGenerator<Buffer, void> {
+  const call = await prepare(session, 'svn', args, {})
+  try {
+    yield* streamTool(call)
+  } catch (error) {
+    throw translate(session, error)
+  }
+}
+
 /** The elements of those names in the XML that `svn` writes. */
 export async function* readSvn(
   session: Session,

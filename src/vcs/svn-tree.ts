@@ -42,7 +42,7 @@ function readEntry(element: Element, folder: string): Entry {
   return { ...readFacts(element, textOf(element, 'size')), path: joinPath(folder, textOf(element, 'name') ?? '') }
 }
 
-function readFacts(element: Element, size: string | undefined): Omit<Entry, 'path'> {
+export function readFacts(element: Element, size: string | undefined): Omit<Entry, 'path'> {
   const changed = child(element, 'commit')?.attributes['revision']
   return {
     kind: kindOf(element.attributes['kind']),

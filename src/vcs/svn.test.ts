@@ -207,3 +207,18 @@ test('a conflict in the workspace is not committed', async () => {
   await say('svn', ['update', '-q', '--accept', 'postpone', workspace.path])
   await expect(repository.commit(workspace, marked('m'))).rejects.toMatchObject({ code: 'invalid_change' })
 })
+
+test('files whose line ends change on their way do not shift those beside them', async () => {
+  const plain = await filled('a', 'b', 'c')
+  const { url } = plain.options
+  await say('svnmucc', ['-m', 'styles', 'propset', 'svn:eol-style', 'native', `${url}/b`])
+  const lines = join((await scratch()).path, 'lines')
+  await write(lines, 'one\r\ntwo\r\n')
+  await say('svnmucc', ['-m', 'lines', 'put', lines, `${url}/b`])
+  const repository = await opened(plain)
+  const revision = await repository.youngest()
+  const entries = repository.list('', revision)
+  const contents = await collect(repository.contents(entries, revision, { headBytes: 100 }))
+  const each = ['a', 'b', 'c'].map(async (path) => `${path} ${await text(repository, path, revision)}`)
+  expect(contents.map(({ path, head }) => `${path} ${head.toString('utf8')}`).sort()).toEqual(await Promise.all(each))
+})

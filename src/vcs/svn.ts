@@ -4,6 +4,7 @@ import {
   type ChangesOptions,
   type CommitOptions,
   collect,
+  type Entry,
   type LogRange,
   type Repository,
   type Revision,
@@ -12,6 +13,7 @@ import {
 import { nameOf, type Session, sessionWith } from './session.ts'
 import { commitChanges } from './svn-changes.ts'
 import { commitWorkspace } from './svn-commit.ts'
+import { findPaths, readContents } from './svn-contents.ts'
 import { readLog } from './svn-log.ts'
 import { readSvn } from './svn-tool.ts'
 import { listFolder, readDiff, readFile, readProperties, statPath } from './svn-tree.ts'
@@ -78,6 +80,15 @@ export class SvnRepository implements Repository {
 
   async stat(path: string, revision: Revision) {
     return statPath(this.#session, (await this.#origin()).base, { path, revision })
+  }
+
+  async *find(paths: readonly string[], revision: Revision) {
+    yield* findPaths(this.#session, { base: (await this.#origin()).base, revision }, paths)
+  }
+
+  async *contents(entries: AsyncIterable<Entry> | Iterable<Entry>, revision: Revision, { headBytes = 0 } = {}) {
+    const { base } = await this.#origin()
+    yield* readContents(this.#session, { base, revision, headBytes }, entries)
   }
 
   async read(path: string, revision: Revision, { maxBytes = READ_BYTES } = {}) {

@@ -1,5 +1,6 @@
 import type { CommandFile } from '../command.ts'
 import { examineHere } from '../examine-here.ts'
+import { examineHooks } from '../examine-hooks.ts'
 import { examineServer } from '../examine-server.ts'
 import { exitCodes } from '../exit.ts'
 import { addFlags, flagsOf } from '../flags.ts'
@@ -17,7 +18,12 @@ export const doctor: CommandFile = {
     const { output } = context
     const config = await context.config(flagsOf(options))
     const host = await context.host()
-    const looks = [examineHere(config), host.examineDatabase(config), examineServer(context, config)]
+    const looks = [
+      examineHere(config),
+      host.examineDatabase(config),
+      examineServer(context, config),
+      examineHooks(context),
+    ]
     const findings: Finding[] = []
     for (const look of looks) {
       const found = await look

@@ -1,0 +1,19 @@
+import type { Output } from './output.ts'
+import { clean, count } from './render/text.ts'
+
+type Planned = {
+  readonly archive: string
+  readonly rev: number
+  readonly run: string
+  readonly tasks: readonly { readonly id: string; readonly key: string }[]
+}
+
+/** Says which tasks a run has, and how to follow it. */
+export function tellRun(output: Output, planned: Planned): void {
+  const { archive, rev, run, tasks } = planned
+  output.one(planned, () => [
+    `run ${clean(run)} of ${clean(archive)} at revision ${rev}: ${count(tasks.length, 'task')}`,
+    ...tasks.map(({ id, key }) => `  ${id}  ${clean(key)}`),
+  ])
+  output.note(`watch with \`millrace watch ${tasks.map(({ id }) => id).join(' ')}\``)
+}

@@ -1,0 +1,8 @@
+export { answerInWords, examineHook, type HookFinding } from './examine.ts'
+export { type Installed, install } from './install.ts'
+export { listInstalled } from './list-installed.ts'
+export { check, type Told } from './notifier.ts'
+export { type PrintedFile, printHook } from './print.ts'
+export { findRepository, type HookedRepository, type Place } from './repository.ts'
+export { type Tried, tryHook } from './try.ts'
+export { uninstall } from './uninstall.ts'
