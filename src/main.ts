@@ -44,6 +44,7 @@ import { openArchives, startSchedules, startWebhooks, startWork } from './work.t
 
 export { migrationSql as migrateSql } from './db/index.ts'
 
+const STOP_SECONDS = 20 // for what follows when requests and tasks have had their time
 const READINESS_MS = 2_000 // probes usually give up after a few seconds
 
 /** Starts everything in this process and answers when it takes requests. When `signal` aborts first, it stops and throws. */
@@ -105,7 +106,8 @@ type Beginnings = Pick<Foundation, 'config' | 'logger' | 'parts'>
 /** Whatever has started is stopped again when the rest cannot be. */
 async function orStop<T>(config: Config, start: (beginnings: Beginnings) => Promise<T>): Promise<T> {
   const logger = createLogger(config)
-  const parts = new Parts((name, error) => logger.error({ err: error }, `${name} did not stop cleanly`))
+  const onError = (name: string, error: unknown) => logger.error({ err: error }, `${name} did not stop cleanly`)
+  const parts = new Parts(onError, (config.drain_seconds + config.grace_seconds + STOP_SECONDS) * 1000)
   try {
     return await start({ config, logger, parts })
   } catch (error) {
@@ -136,7 +138,7 @@ async function isLive(
 ): Promise<boolean> {
   if (limit.to === 'node') return (await nodes?.isAttemptUnderWay(limit.name, attempt)) ?? false
   if (limit.to !== 'task') return false
-  const last = (await millrace.attempts(limit.name)).at(-1)
+  const last = (await millrace.attempts(limit.name, { last: 1 })).at(-1)
   return last?.outcome === null && String(last.epoch) === attempt
 }
 

@@ -3,17 +3,21 @@ import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { AccessControl } from './access/index.ts'
 import { type Archives, createArchiveIndexWorker, createArchives, createArchiveTaskWorker } from './archives/index.ts'
 import type { AnyWorker } from './engine/index.ts'
 import type { Foundation } from './foundation.ts'
-import { createNodeWorkers } from './nodes/index.ts'
+import { createNodeWorkers, sweepContainers } from './nodes/index.ts'
 import { createOutbound } from './outbound/index.ts'
-import { createContainerRunner, createProcessRunner } from './runners/index.ts'
+import { type AdoptingRunner, createContainerRunner, createProcessRunner } from './runners/index.ts'
 import { Webhooks } from './webhooks/index.ts'
 
 const DELIVERIES_AT_ONCE = 20 // each waits for a receiver, up to 20 seconds
+const OUTPUT_MS = 10_000 // for output that waits for a database that is away
+const SWEEP_MS = 60_000
+const FIRST_SWEEP_MS = 5_000
 const TOKEN_SECONDS = 30 * 86_400 // a token ends with its attempt; this is for the case that nobody learns of that
 
 export type Performing = {
@@ -40,29 +44,27 @@ export async function startWork(at: Work): Promise<Performing> {
   const markerPrefix = `millrace-${installationOf(database.databaseUrl)}-`
   const swept = await runner.sweepLeftovers(markerPrefix)
   if (swept > 0) logger.warn({ swept }, 'ended processes that a server which is dead had left')
-  const nodes = createNodeWorkers({
+  const givenUp = new AbortController()
+  const workshop = {
     pool: database.pool,
     millrace,
-    runner,
-    containerRunner,
-    scratch,
-    markerPrefix,
-    graceMs: config.grace_seconds * 1000,
-    url: () => url,
-    issueToken: ({ node, epoch }) =>
-      access.issueTaskToken({ limit: { to: 'node', name: node }, attempt: String(epoch), ttlSeconds: TOKEN_SECONDS }),
-  })
-  const tasks = createArchiveTaskWorker({
-    pool: database.pool,
-    millrace,
-    repositories: archives.repositories,
-    secrets,
     runner,
     containerRunner,
     scratch: resolve(scratch),
     markerPrefix,
     graceMs: config.grace_seconds * 1000,
     url: () => url,
+    givenUp: givenUp.signal,
+  }
+  const nodes = createNodeWorkers({
+    ...workshop,
+    issueToken: ({ node, epoch }) =>
+      access.issueTaskToken({ limit: { to: 'node', name: node }, attempt: String(epoch), ttlSeconds: TOKEN_SECONDS }),
+  })
+  const tasks = createArchiveTaskWorker({
+    ...workshop,
+    repositories: archives.repositories,
+    secrets,
     issueToken: ({ task, epoch }) =>
       access.issueTaskToken({ limit: { to: 'task', name: task }, attempt: String(epoch), ttlSeconds: TOKEN_SECONDS }),
     defaultImage: config.default_image,
@@ -70,11 +72,8 @@ export async function startWork(at: Work): Promise<Performing> {
   })
   const name = `${hostname()}:${process.pid}`
   // Every part gives its workers here; one that comes to it adds its own to the list.
-  const workers: readonly AnyWorker[] = [
-    ...nodes.workers,
-    tasks,
-    createArchiveIndexWorker({ pool: database.pool, repositories: archives.repositories }),
-  ]
+  const index = createArchiveIndexWorker({ pool: database.pool, repositories: archives.repositories })
+  const workers: readonly AnyWorker[] = [...nodes.workers, tasks, index]
   const dispatcher = millrace.dispatch(workers, {
     name,
     concurrency: config.concurrency,
@@ -88,10 +87,18 @@ export async function startWork(at: Work): Promise<Performing> {
     // Containers go on and are taken up again by the next server.
     await containerRunner.detach()
     await runner.close()
-    await Promise.all([nodes.settled(), tasks.settled()])
+    await settledOrGivenUp([nodes, tasks], givenUp)
   })
+  sweepNowAndThen(at, { containerRunner, markerPrefix })
   await dispatcher.started
   return { name, kinds: workers.map(({ kind }) => kind) }
+}
+
+/** Waits for what is still being performed; for output that cannot be stored only for a while. */
+async function settledOrGivenUp(all: readonly { settled(): Promise<void> }[], givenUp: AbortController): Promise<void> {
+  const timer = setTimeout(() => givenUp.abort(), OUTPUT_MS)
+  await Promise.all(all.map((one) => one.settled()))
+  clearTimeout(timer)
 }
 
 /** How this very program is started again, for commands that use it. */
@@ -111,6 +118,31 @@ export function openArchives({ config, logger, database, millrace, secrets }: Fo
     pollSeconds: config.poll_seconds,
     readSecrets: (archive, names) => secrets.read(archive, names),
     onError: (error) => logger.warn({ err: error }, 'the planning of archives met a fault and goes on'),
+  })
+}
+
+/** Looks for containers of dead servers that nobody will take up: their nodes may be killed at any time. */
+function sweepNowAndThen(
+  { logger, parts, database: { pool } }: Foundation,
+  of: { readonly containerRunner: AdoptingRunner; readonly markerPrefix: string },
+): void {
+  const stopped = new AbortController()
+  const { signal } = stopped
+  const run = async () => {
+    for (let ms = FIRST_SWEEP_MS; ; ms = SWEEP_MS) {
+      await sleep(ms, undefined, { signal, ref: false }).catch(() => {})
+      if (signal.aborted) return
+      const swept = await sweepContainers({ pool, ...of }).catch((error: unknown) => {
+        logger.warn({ err: error }, 'containers that were left could not be looked for')
+        return 0
+      })
+      if (swept > 0) logger.warn({ swept }, 'ended containers that were left and whose nodes have ended')
+    }
+  }
+  const running = run()
+  parts.add('sweep of containers', async () => {
+    stopped.abort()
+    await running
   })
 }
 

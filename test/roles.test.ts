@@ -22,7 +22,7 @@ async function aServerWithTokens() {
     secrets.set(name, created.json.secret)
   }
   for (const role of roles) await create(role, { role })
-  for (const to of limits) await create(to, { limit: { to, name: 'something' } })
+  for (const to of limits) await create(to, { limit: { to, name: '1' } })
   const guarded = all.filter(({ name, access }) => served.has(name) && access.role !== 'anyone')
   expect(guarded.length).toBeGreaterThan(10)
   return {

@@ -2,7 +2,7 @@ import type { Db } from '../db/index.ts'
 import { ExpiryInPast, TokenNameTaken } from './errors.ts'
 import type { Limit, Role } from './identity.ts'
 import { hashOf, randomSecret } from './secret.ts'
-import { insertToken } from './tokens.sql.ts'
+import { insertToken, retireExpired } from './tokens.sql.ts'
 
 /** What the token may do: all of a role, or what one limit allows. */
 export type Grant = { readonly role: Role; readonly limit: null } | { readonly role: null; readonly limit: Limit }
@@ -16,6 +16,7 @@ export type NewToken = Grant & { readonly name: string; readonly expiresAt: Date
 export async function createToken(db: Db, token: NewToken): Promise<{ id: string; secret: string; createdAt: Date }> {
   if (token.expiresAt !== null && token.expiresAt.getTime() <= Date.now()) throw new ExpiryInPast(token.expiresAt)
   const secret = `mr_${randomSecret()}`
+  await retireExpired(db, { name: token.name })
   const inserted = await insertToken(db, {
     name: token.name,
     hash: hashOf(secret),

@@ -28,7 +28,7 @@ export async function createSignInLink(db: Db, { by, role, person }: LinkRequest
   const secret = randomSecret()
   const { expires_at: expiresAt } = await insertLink(db, {
     hash: hashOf(secret),
-    name: person === undefined ? by.name : `user:${person}`,
+    name: person === undefined ? by.name : nameFor(person, by),
     role: wanted,
     token: by.token ?? null,
     session_until: by.until ?? null,
@@ -36,6 +36,16 @@ export async function createSignInLink(db: Db, { by, role, person }: LinkRequest
     seconds: LINK_SECONDS,
   })
   return { secret, role: wanted, expiresAt }
+}
+
+/**
+ * Under which name the record shows somebody who was let in. Only the administrator's word is taken for who that is: others
+ * could act, and sign out, as whomever they name.
+ */
+function nameFor(person: string, by: Identity): string {
+  if (hasRole(by, 'admin')) return `user:${person}`
+  const [, maker = by.name] = /\(of (.*)\)$/.exec(by.name) ?? []
+  return `user:${person} (of ${maker})`
 }
 
 /** The secret stands after the #, which browsers do not send: it reaches no log on the way. */

@@ -5,6 +5,16 @@ const bytea = named<Buffer>('bytea')
 const role = named<Role>('text')
 const limitTo = named<Limit['to']>('text')
 
+/** A token that has expired works no more, and gives its name free. */
+export const retireExpired = run('access.retire_expired_token', { name: text })`
+  update millrace.token
+  set revoked_at = expires_at,
+      revoked_by = 'its expiry'
+  where name = ${'name'}
+    and revoked_at is null
+    and expires_at <= now()
+`
+
 /** No row: a token of that name works already. */
 export const insertToken = maybe(
   'access.insert_token',

@@ -9,7 +9,11 @@ const name = storable(z.string().min(1).max(100).regex(NAME, 'must be letters, d
 
 const limited = z.object({
   to: z.enum(['archive', 'node', 'task']),
-  name: storable(z.string().min(1).max(1000)),
+  name: storable(z.string().min(1).max(1000)).describe('of an archive its name; of a node or task its id'),
+})
+const newLimit = limited.strict().refine(({ to, name }) => to === 'archive' || id.safeParse(name).success, {
+  message: 'must be the id of the node or task',
+  path: ['name'],
 })
 
 const token = z
@@ -31,7 +35,7 @@ const newToken = z
   .strictObject({
     name: name.describe('for the record; no two tokens that work share one'),
     role: role.optional().describe('what it may do; or else give a limit'),
-    limit: limited.strict().optional().describe('the one thing that it is good for; it may do nothing else'),
+    limit: newLimit.optional().describe('the one thing that it is good for; it may do nothing else'),
     expires_at: time.optional().describe('default: never'),
   })
   .refine((given) => (given.role === undefined) !== (given.limit === undefined), {
@@ -123,12 +127,16 @@ export const session = {
     name: 'session.link',
     summary: 'Make a link that signs one browser in, once, within 15 minutes',
     description:
-      'The session ends with the token or session that the link was made with, and after 7 days at the latest.',
+      'The session ends with the token that the link was made with, no later than the session that made it would, and after 7 days at the latest.',
     access: { role: 'viewer' },
     body: z
       .strictObject({
         role: role.optional().describe('not above the caller’s own; default: the same'),
-        name: name.optional().describe('whom it is for, for the record; default: the caller itself'),
+        name: name
+          .optional()
+          .describe(
+            'whom it is for, for the record, with the caller’s own name unless that is an admin; default: the caller',
+          ),
       })
       .optional(),
     answers: { 201: z.object({ url: z.string(), role, expires_at: time }) },

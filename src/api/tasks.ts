@@ -75,7 +75,7 @@ export const task = taskSummary
     unmet: z.int().describe('requirements that are not met yet'),
     requirements: z.array(neighbour.extend({ is_met: z.boolean() })).describe('the first 100'),
     dependents: z.array(neighbour).describe('the first 100'),
-    attempts: z.array(attempt),
+    attempts: z.array(attempt).describe('the last 100'),
     why: z.string().describe('why it is in its state, in one sentence'),
     culprits: z.array(id).describe('the tasks that stand in the way, or stood'),
   })
@@ -180,7 +180,7 @@ export const tasks = {
     name: 'tasks.log',
     summary: 'The output of a task, a part of it, or live as it comes',
     description:
-      'Answers the bytes as they were written. `X-Next-Start` says where the next part begins, `X-Complete` whether there will be more. With follow=1 the answer goes on until the attempt has ended.',
+      'Answers the bytes as they were written. `X-Next-Start` says where the next part begins, `X-Complete` whether there will be more. With follow=1 the answer goes on until the attempt, or the token, has ended; a server lets 200 follow at once.',
     access: { role: 'viewer', limits: ['task'] },
     params,
     query: z.strictObject({

@@ -44,7 +44,8 @@ export class Performing {
     const secrets = await this.#readSecrets(payload, signal)
     const token = this.#at.issueToken({ task: task.id, epoch: task.epoch })
     const mask = [token, ...Object.values(secrets)]
-    const output = createAttemptOutput({ pool: this.#at.pool, task: task.id, attempt: task.epoch, mask, signal })
+    const { pool, givenUp } = this.#at
+    const output = createAttemptOutput({ pool, task: task.id, attempt: task.epoch, mask, signal, givenUp })
     // What cannot be stored is thrown when the output is closed.
     const write = async (text: string) => output.write('stderr', Buffer.from(text))
     const note = (text: string) => void write(`[millrace: ${text}]\n`).catch(() => {})
@@ -57,7 +58,7 @@ export class Performing {
       note(`${error.message}; again in ${postponed.delaySeconds} s`)
       return postponed
     } finally {
-      await output.close()
+      await output.close().finally(() => output.leave())
     }
   }
 

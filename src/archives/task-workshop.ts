@@ -22,6 +22,8 @@ export type TaskWorkshop = {
   readonly url: () => string
   /** Makes the token of a running task. */
   readonly issueToken: (holder: { readonly task: string; readonly epoch: number }) => string
+  /** Aborts when output that is not stored yet is not waited for any longer. */
+  readonly givenUp?: AbortSignal | undefined
   /** Of tasks that name none; without it they run on the host. */
   readonly defaultImage?: string | undefined
   /** How this program is started: commands on the host then find it as `millrace`. */

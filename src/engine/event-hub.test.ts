@@ -56,6 +56,26 @@ test('every subscriber is told everything once and in order, wherever it begins'
   expect(replaying.ids()).toEqual(counted(Number(start) + 1, Number(start) + 81))
 })
 
+test('a filter that cannot be met is refused, and holds up no other subscriber', async () => {
+  hub = new EventHub(pool)
+  const other = await listener()
+  await tell('told')
+  await other.until(1)
+  for (const filter of [
+    { task: 'My-Project@12:index' },
+    { scope: 'a\u0000' },
+    { scopePrefix: '\u0000' },
+    { names: ['\u0000'] },
+  ])
+    await expect(hub.subscribe({ filter }, () => {})).rejects.toHaveProperty(
+      'code',
+      expect.stringMatching(/^(task_not_found|invalid_option)$/),
+    )
+  await tell('still told')
+  await other.until(2)
+  expect(other.details()).toEqual(['told', 'still told'])
+})
+
 test('a subscription goes on where another one ended', async () => {
   hub = new EventHub(pool)
   const first = await listener()

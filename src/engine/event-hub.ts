@@ -3,7 +3,7 @@
 // from the database instead: nothing is queued for anyone.
 import type { Pool } from '../db/index.ts'
 import { PositionGone } from './errors.ts'
-import { meets, readEvents, readForAll, sequence, toPosition } from './outbox.ts'
+import { checkFilter, meets, readEvents, readForAll, sequence, toPosition } from './outbox.ts'
 import type { EventBatch, EventFilter, EventPosition, SubscribeOptions, Subscription, TaskEvent } from './task-event.ts'
 
 type OnEvents = (batch: EventBatch) => void | Promise<void>
@@ -38,6 +38,7 @@ export class EventHub {
    * waits for the promise of the one before. Once this resolves, nothing that commits later is missed.
    */
   async subscribe(options: SubscribeOptions, onEvents: OnEvents): Promise<Subscription> {
+    checkFilter(options.filter ?? {})
     const after = options.after === undefined ? await sequence(this.#pool) : options.after
     const subscriber = new Subscriber(
       {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { aWorker, throwing, useEngine } from '../../test/engine.ts'
-import { transaction } from '../db/index.ts'
+import { type Db, transaction } from '../db/index.ts'
 import { CursorMismatch, InvalidOption, InvalidQuery, PermanentError, type TaskState } from './index.ts'
 import { type ListOptions, listTasks, type TaskFilter } from './list.ts'
 
@@ -215,4 +215,18 @@ test('counts of a small store are exact', async () => {
     `select state, count(*)::int as n from (select state from millrace.live union all select state from millrace.done) s group by state`,
   )
   for (const { state, n } of rows) expect([state, counts[state]]).toEqual([state, { count: n, isExact: true }])
+})
+
+test('a task that leaves the wanted state while it is being listed is not listed', async () => {
+  const scope = 'moving'
+  const [moving, staying] = await Promise.all([engine.add(frequent, { scope }), engine.add(frequent, { scope })])
+  const db: Db = {
+    async query(statement) {
+      const answer = await engine.pool.query(statement)
+      if (statement.text.includes('millrace.list_tasks(')) await engine.millrace.cancel(moving as string)
+      return answer
+    },
+  }
+  const { items } = await listTasks(db, { scope, state: ['ready'] })
+  expect(items.map(({ id, state }) => ({ id, state }))).toEqual([{ id: staying, state: 'ready' }])
 })

@@ -80,7 +80,10 @@ export async function listTasks(db: Db, options: ListOptions = {}): Promise<Task
   if (search === undefined) return NONE
   const { ids, next } = await pickTasks(db, { ...search, before, limit, budget_ms: budgetMs })
   const rows = ids.length === 0 ? [] : await readSummaries(db, { ids })
-  return { items: rows.map(toSummary), next: next === null ? null : writeCursor(next, digest) }
+  // Between the two statements a task may have gone on: one that is shown is in a state that was asked for.
+  const { states } = search
+  const fitting = states === null ? rows : rows.filter((row) => states.includes(row.state))
+  return { items: fitting.map(toSummary), next: next === null ? null : writeCursor(next, digest) }
 }
 
 type Search = Omit<Parameters<typeof pickTasks>[1], 'before' | 'limit' | 'budget_ms'>

@@ -163,7 +163,7 @@ export class ManualDispatcher {
 
   async #describe(run: Run): Promise<Performed> {
     const task = await readTask(this.#parts.pool, { id: run.id, scope: null, key: null })
-    const attempts = await readAttempts(this.#parts.pool, { task: run.id })
+    const attempts = await readAttempts(this.#parts.pool, { task: run.id, number: null, limit: null })
     const attempt = attempts.find((row) => row.epoch === run.epoch && row.holder === this.id)
     const outcome = attempt?.outcome
     return {

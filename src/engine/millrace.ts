@@ -169,8 +169,13 @@ export class Millrace {
     return reading.history(this.#pool, id)
   }
 
-  attempts(id: string): Promise<reading.Attempt[]> {
-    return reading.attempts(this.#pool, id)
+  attempts(id: string, options: reading.AttemptsOptions = {}): Promise<reading.Attempt[]> {
+    return reading.attempts(this.#pool, id, options)
+  }
+
+  /** Whether the attempt with this epoch runs. */
+  isUnderWay(id: string, epoch: number): Promise<boolean> {
+    return reading.isUnderWay(this.#pool, id, epoch)
   }
 
   requirements(id: string): Promise<(reading.Neighbour & { isMet: boolean })[]> {

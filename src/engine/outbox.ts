@@ -104,6 +104,12 @@ function toSearch(filters: readonly EventFilter[]): Search {
   }
 }
 
+/** Refuses a filter that the database could not be asked with: it is asked with those of all subscribers at once. */
+export function checkFilter({ task, scope, scopePrefix, names = [] }: EventFilter): void {
+  if (task !== undefined) toTaskId(task)
+  for (const text of [scope, scopePrefix, ...names]) checkText('the filter', text)
+}
+
 /** Whether the event is one of those asked for. */
 export function meets(event: TaskEvent, { task, scope, scopePrefix, names }: EventFilter): boolean {
   return (

@@ -1,7 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { toTaskId } from './add.ts'
 import { TaskNotFound } from './errors.ts'
-import { readAttempts, readDependents, readHistory, readRequirements, readTask } from './reads.sql.ts'
+import { readAttempts, readDependents, readHistory, readRequirements, readTask, readUnderWay } from './reads.sql.ts'
 import type { Condition, TaskId, TaskState } from './task.ts'
 
 /** A task by its id, or by the key it has in its scope. */
@@ -160,19 +160,29 @@ export type Attempt = {
   readonly output: unknown
 }
 
-/** Every performance of the task, the first one first. */
-export async function attempts(db: Db, id: TaskId): Promise<Attempt[]> {
-  const rows = await readAttempts(db, { task: toTaskId(id) })
-  return rows
-    .filter((row) => row.outcome !== 'handed_back')
-    .map((row, i) => ({
-      number: i + 1,
-      epoch: row.epoch,
-      outcome: row.outcome,
-      startedAt: row.started_at,
-      endedAt: row.ended_at,
-      dispatcher: row.holder === null ? null : { id: row.holder, name: row.dispatcher ?? '' },
-      error: row.error,
-      output: row.output,
-    }))
+export type AttemptsOptions = {
+  /** Only so many, the last ones. Default: all. */
+  readonly last?: number
+  /** Only this one. */
+  readonly number?: number
+}
+
+/** The performances of the task, the first one first. */
+export async function attempts(db: Db, id: TaskId, { last, number }: AttemptsOptions = {}): Promise<Attempt[]> {
+  const rows = await readAttempts(db, { task: toTaskId(id), number: number ?? null, limit: last ?? null })
+  return rows.reverse().map((row) => ({
+    number: row.number,
+    epoch: row.epoch,
+    outcome: row.outcome,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    dispatcher: row.holder === null ? null : { id: row.holder, name: row.dispatcher ?? '' },
+    error: row.error,
+    output: row.output,
+  }))
+}
+
+/** Whether the attempt with this epoch runs. Costs the same however many there were. */
+export async function isUnderWay(db: Db, id: TaskId, epoch: number): Promise<boolean> {
+  return (await readUnderWay(db, { task: toTaskId(id), epoch })).is_so
 }

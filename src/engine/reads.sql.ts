@@ -243,10 +243,12 @@ export const readHistory = many(
   order by at, rank
 `
 
+/** The newest first. What was handed back counts for nothing. */
 export const readAttempts = many(
   'engine.read_attempts',
-  { task: int8 },
+  { task: int8, number: nullable(int4), limit: nullable(int4) },
   {
+    number: int4,
     epoch: int4,
     outcome: nullable(text),
     started_at: timestamptz,
@@ -257,21 +259,32 @@ export const readAttempts = many(
     output: nullable(jsonb),
   },
 )`
-  select performed.epoch, performed.outcome, performed.started_at, performed.ended_at, performed.holder,
-    dispatcher.name as dispatcher, performed.error, performed.output
+  select numbered.number, numbered.epoch, numbered.outcome, numbered.started_at, numbered.ended_at, numbered.holder,
+    dispatcher.name as dispatcher, numbered.error, numbered.output
   from (
-    select epoch, outcome, started_at, ended_at, holder, error, output
-    from millrace.attempt where task = ${'task'}
-    union all
-    select epoch, state::text, started_at, finished_at, holder, error, output
-    from millrace.done where id = ${'task'} and prior is null
-    union all
-    select epoch, null, started_at, null, holder, null, null
-    from millrace.live where id = ${'task'} and state = 'running'
-  ) performed
-    left join millrace.dispatcher on dispatcher.id = performed.holder
-  where performed.started_at is not null
-  order by performed.epoch
+    select row_number() over (order by epoch)::int as number, epoch, outcome, started_at, ended_at, holder, error, output
+    from (
+      select epoch, outcome, started_at, ended_at, holder, error, output
+      from millrace.attempt where task = ${'task'}
+      union all
+      select epoch, state::text, started_at, finished_at, holder, error, output
+      from millrace.done where id = ${'task'} and prior is null
+      union all
+      select epoch, null, started_at, null, holder, null, null
+      from millrace.live where id = ${'task'} and state = 'running'
+    ) performed
+    where started_at is not null and outcome is distinct from 'handed_back'
+  ) numbered
+    left join millrace.dispatcher on dispatcher.id = numbered.holder
+  where ${'number'}::int is null or numbered.number = ${'number'}::int
+  order by numbered.epoch desc
+  limit ${'limit'}::int
+`
+
+export const readUnderWay = one('engine.read_under_way', { task: int8, epoch: int4 }, { is_so: bool })`
+  select exists (
+    select 1 from millrace.live where id = ${'task'} and epoch = ${'epoch'} and state = 'running'
+  ) as is_so
 `
 
 export const verify = many('engine.verify', {}, { task: nullable(int8), problem: text })`

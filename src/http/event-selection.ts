@@ -40,7 +40,7 @@ async function withinLimit(
   { limit, name }: Identity,
 ): Promise<readonly string[] | undefined> {
   if (limit === null) return asked
-  const own = limit.to === 'node' ? await source.resolve(`node/${limit.name}`) : limit.name
+  const own = await source.resolve(limit.to === 'node' ? `node/${limit.name}` : limit.name)
   if (asked?.some((task) => task !== own)) throw new Problem('forbidden', `${name} is limited to another task`)
   return [own]
 }

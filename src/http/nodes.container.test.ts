@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readlinkSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { IMAGE, useContainers } from '../../test/containers.ts'
 import { below, command, type Item, shell, speaking, useNodes } from '../../test/nodes.ts'
 import { waitFor } from '../../test/processes.ts'
 import { aServer } from '../../test/server.ts'
+import { connect } from '../engine/index.ts'
 
 const containers = useContainers()
 const nodes = useNodes({ grace_seconds: 1 })
@@ -69,6 +70,35 @@ describe('nodes in containers', () => {
     expect((await after.get(id)).data).toMatchObject({ result: 0, stdout: 'one\ntwo\n' })
     await after.run(shell(`rm -r ${go}`))
     expect(existsSync(go)).toBe(false)
+  }, 90_000)
+
+  test('a container whose node was killed while no server watched it is ended by the next one', async () => {
+    await using first = await aServer({ concurrency: 2, drain_seconds: 0 })
+    const before = speaking(() => first)
+    const [killed, kept] = (await before.add(script('echo up; sleep 300'), script('echo up; sleep 300'))) as [
+      string,
+      string,
+    ]
+    for (const id of [killed, kept])
+      await waitFor(async () => ((await before.value(id, 'stdout').catch(() => '')) === 'up\n' ? true : undefined))
+    await first.stop()
+    // The servers of these tests share a process, so that none of them is dead: the names say that one is.
+    const dead = `${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]}.4194304.1.1`
+    for (const name of containers.podman('ps', '--format', '{{.Names}}').trim().split('\n'))
+      containers.podman('rename', name, `${name}--${dead}`)
+    const { rows } = await first.database.pool.query('select task from millrace.node where id = $1', [killed])
+    const elsewhere = await connect({ databaseUrl: first.database.databaseUrl })
+    await elsewhere.cancel(String(rows[0].task))
+    await elsewhere.close()
+
+    await using second = await aServer({ on: first.database, grace_seconds: 1 })
+    const after = speaking(() => second)
+    expect(await after.ended(killed)).toEqual(['killed'])
+    await waitFor(() => (count() === 1 ? true : undefined))
+    expect(await after.states(kept)).toEqual(['running'])
+    await after.ask('PUT', `/v1/scheduler/kill?id=${kept}`)
+    expect(await after.ended(kept)).toEqual(['killed'])
+    expect(count()).toBe(0)
   }, 90_000)
 
   test('a container that is gone when the next server looks for it is lost', async () => {

@@ -102,6 +102,17 @@ describe('T5: reading values', () => {
     expect((await read(id, 'text', `?start=400&pid=${pid}`)).data).toBe('')
   })
 
+  test.each(['2147483647', '2147483648', '999999999999999'])(
+    'a place as far behind the end as %s is behind the end like any other',
+    async (start) => {
+      const id = await aNode({ text: 'abcdef' })
+      const { pid } = (await read(id, 'text', '?limit=4')).pagination
+      expect(await read(id, 'text', `?start=${start}&pid=${pid}`)).toEqual({ key: 'text', data: '' })
+      expect(await read(id, 'text', `?start=${start}&pid=0`)).toMatchObject({ status: 410 })
+      expect((await put(id, 'text', 'x', `?start=${start}&pid=${pid}`)).json).toMatchObject({ status: 413 })
+    },
+  )
+
   test('a pid of a value that was replaced is gone', async () => {
     const id = await aNode({ text: 'abcdefgh' })
     const { pid } = (await read(id, 'text', '?limit=4')).pagination

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { anApp, type TestApp } from '../../test/app.ts'
-import { aServer, type TestServer } from '../../test/server.ts'
+import { aServer, type Question, type TestServer } from '../../test/server.ts'
 
 type Asking = Pick<TestServer | TestApp, 'ask' | 'url'>
 
@@ -49,6 +49,32 @@ test('a link works once, on whichever server, and a session on all of them, also
   for (const server of [second, third]) {
     expect((await server.ask('GET', '/v1/me', asBrowser(cookie))).json).toMatchObject({ via: 'session' })
   }
+})
+
+test('only an administrator says who somebody is: others can neither act nor sign out as whom they name', async () => {
+  await using server = await aServer()
+  const ada = await signIn(server, { name: 'ada' })
+  const { json } = await server.ask('POST', '/v1/tokens', { body: { name: 'eve', role: 'viewer' } })
+  const asEve = {
+    ask: (method: string, path: string, of: Question = {}) => server.ask(method, path, { token: json.secret, ...of }),
+    url: server.url,
+  }
+  const falseAda = await signIn(asEve, { name: 'ada' })
+  const me = await server.ask('GET', '/v1/me', asBrowser(falseAda.cookie))
+  expect(me.json).toMatchObject({ name: 'user:ada (of token:eve)', role: 'viewer' })
+  const handedOn = await server.ask('POST', '/v1/sign-in-links', {
+    ...asBrowser(falseAda.cookie),
+    body: { name: 'bob' },
+  })
+  const body = { secret: secretOf(handedOn.json.url) }
+  const opened = await server.ask('POST', '/v1/sign-in', { token: null, body })
+  const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+  expect((await server.ask('GET', '/v1/me', asBrowser(cookie))).json).toMatchObject({ name: 'user:bob (of token:eve)' })
+  await server.ask('POST', '/v1/sign-out', { ...asBrowser(falseAda.cookie), body: { everywhere: true } })
+  expect((await server.ask('GET', '/v1/me', asBrowser(ada.cookie))).json).toMatchObject({
+    name: 'user:ada',
+    role: 'admin',
+  })
 })
 
 test('a link lets in under a name and with a role that is not above its maker’s', async () => {

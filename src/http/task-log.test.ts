@@ -1,5 +1,12 @@
-import { expect, test } from 'vitest'
+import { getEventListeners } from 'node:events'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { anApp } from '../../test/app.ts'
+import { database, type TestDatabase } from '../../test/database.ts'
+import { waitFor } from '../../test/processes.ts'
 import { ADMIN, aServer, type TestServer } from '../../test/server.ts'
+import { aGraph, aTaskServer, type TaskGraph } from '../../test/task-server.ts'
+import { createOutputWriter, followOutput, readOutput } from '../storage/index.ts'
+import { addTaskLog, type FollowersOptions, type Outputs } from './task-log.ts'
 
 /** A node that runs a script; answers the id of its task once the node has the wanted state. */
 async function aCommand(server: TestServer, script: string): Promise<{ node: string; task: string }> {
@@ -63,4 +70,116 @@ test('an attempt that there was not is not found', async () => {
   const { node, task } = await aCommand(server, 'true')
   await ended(server, node)
   expect((await server.ask('GET', `/v1/tasks/${task}/log?attempt=7`)).json).toMatchObject({ code: 'not_found' })
+})
+
+test('the log of a task that ended without having begun is complete', async () => {
+  await using server = await aTaskServer()
+  const task = await server.add()
+  const during = await server.ask('GET', `/v1/tasks/${task}/log`)
+  expect([during.text, during.headers.get('x-complete')]).toEqual(['', 'false'])
+  await server.ask('POST', `/v1/tasks/${task}/cancel`)
+  const after = await server.ask('GET', `/v1/tasks/${task}/log`)
+  expect([after.text, after.headers.get('x-complete')]).toEqual(['', 'true'])
+})
+
+test('who follows a task that does not begin costs the same however long it waits', async () => {
+  await using server = await aTaskServer()
+  const task = await server.add()
+  const signals = new Map<AbortSignal, number>()
+  const add = vi.spyOn(AbortSignal.prototype, 'addEventListener').mockImplementation(function (
+    this: AbortSignal,
+    ...given
+  ) {
+    signals.set(this, (signals.get(this) ?? 0) + 1)
+    return EventTarget.prototype.addEventListener.apply(this, given as Parameters<EventTarget['addEventListener']>)
+  })
+  onTestFinished(() => add.mockRestore())
+  const gone = new AbortController()
+  const following = server.ask('GET', `/v1/tasks/${task}/log?follow=1`, { signal: gone.signal })
+  following.catch(() => {})
+  await waitFor(() => ([...signals.values()].some((count) => count >= 4) ? true : undefined))
+  for (const signal of signals.keys()) expect(getEventListeners(signal, 'abort').length).toBeLessThan(4)
+  gone.abort()
+  await expect(following).rejects.toThrow()
+})
+
+test('of a task with any number of attempts the last ones are shown, and each has its log', async () => {
+  await using server = await aTaskServer()
+  const task = await server.add()
+  await server.perform()
+  await server.database.pool.query(
+    `insert into millrace.attempt (task, epoch, outcome, next, ready_at, started_at, ended_at)
+     select $1, -i, 'later', 'delayed', now(), now(), now() from generate_series(1, 250) i`,
+    [task],
+  )
+  const { json } = await server.ask('GET', `/v1/tasks/${task}`)
+  expect(json.attempts.length).toBe(100)
+  expect(json.attempts.at(-1)).toMatchObject({ number: 251, outcome: 'succeeded' })
+  expect((await server.millrace.attempts(task)).map(({ number }) => number)).toEqual(
+    Array.from({ length: 251 }, (_, i) => i + 1),
+  )
+  for (const number of [1, 200, 251]) {
+    const log = await server.ask('GET', `/v1/tasks/${task}/log?attempt=${number}`)
+    expect([log.headers.get('x-attempt'), log.headers.get('x-complete')]).toEqual([String(number), 'true'])
+  }
+})
+
+/** A task that runs and has printed something. */
+async function aPrinting(graph: TaskGraph, { pool }: TestDatabase): ReturnType<TaskGraph['runOne']> {
+  const running = await graph.runOne()
+  const [attempt] = await graph.millrace.attempts(running.task)
+  const writer = createOutputWriter({ pool, task: running.task, attempt: attempt?.epoch ?? 0 })
+  void writer.write('stdout', Buffer.from('up\n'))
+  await writer.close()
+  return running
+}
+
+async function aLogServer(options: FollowersOptions) {
+  const db = await database()
+  const graph = await aGraph(db.databaseUrl)
+  const outputs: Outputs = {
+    read: (of) => readOutput(db.pool, of),
+    follow: (of) => followOutput(db.pool, of),
+  }
+  const app = await anApp({ on: db, resources: [(on) => addTaskLog(on, graph.millrace, outputs, options)] })
+  const { task, end } = await aPrinting(graph, db)
+  const follow = (token = ADMIN, signal?: AbortSignal) =>
+    fetch(`${app.url}/v1/tasks/${task}/log?follow=1`, {
+      headers: { authorization: `Bearer ${token}` },
+      ...(signal === undefined ? {} : { signal }),
+    })
+  return {
+    app,
+    follow,
+    async [Symbol.asyncDispose]() {
+      await end()
+      await app[Symbol.asyncDispose]()
+      await graph.close()
+      await db[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('a revoked token follows no longer', async () => {
+  await using server = await aLogServer({ checkMs: 50 })
+  const { json } = await server.app.ask('POST', '/v1/tokens', { body: { name: 'reader', role: 'viewer' } })
+  const response = await server.follow(json.secret)
+  const whole = response.text()
+  await server.app.ask('DELETE', `/v1/tokens/${json.id}`)
+  expect(await whole).toBe('up\n')
+})
+
+test('more who follow logs than a server bears are asked to come later', async () => {
+  await using server = await aLogServer({ most: 2 })
+  const gone = new AbortController()
+  const replies = await Promise.all(Array.from({ length: 3 }, () => server.follow(ADMIN, gone.signal)))
+  expect(replies.filter(({ status }) => status === 200).length).toBe(2)
+  expect(replies.filter(({ status }) => status === 503).length).toBe(1)
+  gone.abort()
+  await waitFor(async () => {
+    const again = new AbortController()
+    const { status } = await server.follow(ADMIN, again.signal)
+    again.abort()
+    return status === 200 ? true : undefined
+  })
 })

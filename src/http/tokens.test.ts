@@ -65,6 +65,20 @@ test('an expired token is refused', async () => {
   expect(await me(server, json.secret)).toMatchObject({ code: 'unauthorized' })
 })
 
+test('a name is free again when its token has expired', async () => {
+  await using server = await aServer()
+  const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+  await create(server, { name: 'ci', role: 'viewer', expires_at })
+  expect((await create(server, { name: 'ci', role: 'admin' })).json).toMatchObject({ code: 'token_name_taken' })
+  await server.database.pool.query("update millrace.token set expires_at = now() - interval '1 second'")
+  expect((await create(server, { name: 'ci', role: 'admin' })).status).toBe(201)
+  const { json } = await server.ask('GET', '/v1/tokens')
+  expect(json.items).toMatchObject([
+    { role: 'admin', revoked_at: null },
+    { role: 'viewer', revoked_by: 'its expiry' },
+  ])
+})
+
 test('a name belongs to one working token, and is free again when that is revoked', async () => {
   await using server = await aServer()
   const { json } = await create(server, { name: 'ci', role: 'viewer' })
@@ -81,6 +95,9 @@ test('a token has a role or a limit, and an end in the future', async () => {
     { name: 'a', role: 'viewer', limit },
     { name: 'a', role: 'owner' },
     { name: 'a', limit: { to: 'world', name: 'x' } },
+    { name: 'a', limit: { to: 'node', name: 'x' } },
+    { name: 'a', limit: { to: 'task', name: 'My-Project@12:index' } },
+    { name: 'a', limit: { to: 'node', name: '9'.repeat(19) } },
     { name: '', role: 'viewer' },
     { name: 'a\u0000b', role: 'viewer' },
     { name: 'a', role: 'viewer', expires_at: '2020-01-01T00:00:00Z' },

@@ -14,9 +14,10 @@ export function addWebhooks(app: FastifyInstance, webhooks: Webhooks): void {
 function addManagement(app: FastifyInstance, webhooks: Webhooks): void {
   const { webhooks: contract } = routes
   addRoute(app, contract.create, async ({ body, identity, once, reply }) => {
+    const after = await webhooks.now()
     const answer = await once(
       async (client) => {
-        const { secret, ...made } = await webhooks.create({ ...body, actor: identity.name }, { client })
+        const { secret, ...made } = await webhooks.create({ ...body, actor: identity.name }, { client, after })
         setVersion(reply, made.version)
         reply.header('location', `/v1/webhooks/${made.id}`)
         return { ...toWebhook(made), secret }

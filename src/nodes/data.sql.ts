@@ -31,14 +31,14 @@ export const readMeant = one('nodes.read_meant', { node: int8, keys: array(text)
   select jsonb_object_agg(key, value) as data from millrace.node_data where node = ${'node'} and key = any(${'keys'})
 `
 
-/** A text in bytes from `start` on; anything else as a whole. */
+/** A text in bytes from `start` on, which may lie anywhere behind its end; anything else as a whole. */
 export const readValue = maybe(
   'nodes.read_value',
-  { node: int8, key: text, start: int4, limit: int4 },
+  { node: int8, key: text, start: int8, limit: int4 },
   { version: int8, is_text: bool, size: nullable(int4), piece: nullable(bytea), value: nullable(jsonb) },
 )`
   select version, bytes is not null as is_text, octet_length(bytes) as size,
-    substring(bytes from ${'start'}::int + 1 for ${'limit'}::int) as piece,
+    substring(bytes from least(${'start'}::bigint, 1073741824)::int + 1 for ${'limit'}::int) as piece,
     case when bytes is null then value end as value
   from (
     select version, value,

@@ -178,6 +178,10 @@ export const findUnchosen = many('nodes.find_unchosen', { parent: int8, chosen: 
   where node.parent = ${'parent'} and coalesce(node.branch, 'then') <> ${'chosen'}
 `
 
+export const findUnfinished = many('nodes.find_unfinished', { tasks: array(int8) }, { task: int8 })`
+  select live.id as task from millrace.live where live.id = any(${'tasks'})
+`
+
 /** Whether this attempt of the node's task is under way. */
 export const isUnderWay = one('nodes.is_under_way', { id: int8, epoch: int4 }, { is_so: bool })`
   select exists (

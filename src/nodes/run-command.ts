@@ -32,6 +32,8 @@ export type Workshop = {
   readonly url: () => string
   /** Makes the token of a running node. */
   readonly issueToken: (holder: { node: string; epoch: number }) => string
+  /** Aborts when output that is not stored yet is not waited for any longer. */
+  readonly givenUp?: AbortSignal | undefined
 }
 
 export type Attempt = { readonly task: string; readonly epoch: number; readonly signal: AbortSignal }
@@ -48,12 +50,13 @@ export async function runCommand(
 ): Promise<Ending> {
   const { spec } = work
   const token = at.issueToken({ node: work.node, epoch: attempt.epoch })
-  const { task, epoch, signal } = attempt
-  const output = createAttemptOutput({ pool: at.pool, task, attempt: epoch, mask: [token], signal })
   const runner = spec.image === undefined ? at.runner : at.containerRunner
   if (runner === undefined) return { type: 'spawn_failed', reason: 'no container engine was found on this host' }
   const isScratch = spec.cwd === undefined && spec.image === undefined
   const cwd = isScratch ? await mkdtemp(join(at.scratch, `node-${work.node}-`)) : spec.cwd
+  const { task, epoch, signal } = attempt
+  const mask = [token]
+  const output = createAttemptOutput({ pool: at.pool, task, attempt: epoch, mask, signal, givenUp: at.givenUp })
   try {
     attempt.signal.throwIfAborted()
     const command = toCommand(at, { attempt, work, cwd, token, timeoutSeconds })
@@ -65,6 +68,7 @@ export async function runCommand(
     attempt.signal.throwIfAborted()
     return ending
   } finally {
+    output.leave()
     if (isScratch) await rm(cwd as string, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
   }
 }

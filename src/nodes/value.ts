@@ -41,7 +41,7 @@ export async function readValue(db: Db, id: NodeId, key: string, options: PieceO
     if (all[key] === undefined) throw new KeyNotFound(id, key)
     return pieceOf(all[key], versionOf(row), options)
   }
-  const found = await readStored(db, { node: id, key, start: options.start ?? 0, limit: options.limit })
+  const found = await readStored(db, { node: id, key, start: String(options.start ?? 0), limit: options.limit })
   if (found === undefined) throw new KeyNotFound(id, key)
   requirePid(found.version, options)
   if (!found.is_text) return { data: found.value, pid: found.version, isStable: true }

@@ -63,20 +63,27 @@ export async function waitForNodes(
   const until = performance.now() + ms
   const first = await findNodes(db, ids)
   if (first.every((row) => hasBeen(row, state))) return { nodes: first.map(toState), isOver: true }
-  const open = new Set(ids)
+  // What has ended may be removed, or asked for again, before the others end: it counts as it was seen.
+  const seen = new Map(first.map((row) => [row.id, toState(row)]))
+  const open = new Set(first.flatMap((row) => (hasBeen(row, state) ? [] : [row.id])))
   const gathering = new Gathering()
   const leave = await watch.join(gathering.hear)
   try {
-    let touched: readonly NodeId[] = ids
+    let touched: readonly NodeId[] = [...open]
     for (;;) {
       const rows = await readNodes(db, { ids: touched })
       if (rows.length < touched.length) throw new NodeNotFound(missing(touched, rows))
-      for (const row of rows) if (hasBeen(row, state)) open.delete(row.id)
+      for (const row of rows) {
+        seen.set(row.id, toState(row))
+        if (hasBeen(row, state)) open.delete(row.id)
+      }
       const leftMs = until - performance.now()
       if (open.size === 0 || leftMs <= 0 || signal.aborted) break
       touched = await nextTouched(gathering, open, { ms: Math.min(leftMs, LOOK_MS), signal })
     }
-    return { nodes: (await findNodes(db, ids)).map(toState), isOver: open.size === 0 }
+    const passed = [...seen.values()].flatMap(({ id, state: then }) => (isEnded(then) ? [] : [id]))
+    for (const row of passed.length === 0 ? [] : await readNodes(db, { ids: passed })) seen.set(row.id, toState(row))
+    return { nodes: ids.map((id) => seen.get(id) as StateOfNode), isOver: open.size === 0 }
   } finally {
     leave()
   }

@@ -39,7 +39,8 @@ export async function writeValue(tree: Tree, id: NodeId, write: Write): Promise<
   if (isSpecKey(key)) return writeMeant(tree, id, write)
 
   const { task } = await findAndLock(tree.tx, id)
-  const there = await readValue(tree.tx, { node: id, key, start: place.from === 'start' ? place.start : 0, limit: 1 })
+  const start = String(place.from === 'start' ? place.start : 0)
+  const there = await readValue(tree.tx, { node: id, key, start, limit: 1 })
   if (write.version !== undefined && write.version !== there?.version)
     throw new VersionChanged(`"${key}" of node ${id}`, write.version)
   if (place.from === 'unset' && there !== undefined) throw new ValueThere(id, key)

@@ -89,6 +89,14 @@ class ContainerRunner implements AdoptingRunner {
     return this.#end((marker, runnerId) => marker.startsWith(prefix) && !isRunnerAlive(runnerId))
   }
 
+  async leftovers(prefix: string): Promise<string[]> {
+    const engine = await this.#find()
+    return (await engine.list(MARKER_LABEL))
+      .filter((one) => !isRunnerAlive(ownerOf(one)))
+      .map(({ labels }) => labels[MARKER_LABEL] ?? '')
+      .filter((marker) => marker.startsWith(prefix))
+  }
+
   async describe(): Promise<RunnerDescription> {
     const said = { runner: 'container', hasExactOrder: false }
     try {

@@ -114,6 +114,8 @@ export type AdoptingRunner = Runner & {
    * the beginning**. Undefined when there is none.
    */
   adopt(marker: string, io: RunnerIo & { readonly timeoutMs?: number }): Promise<Running | undefined>
+  /** The markers that begin so of commands whose server is dead and that nobody has adopted. */
+  leftovers(prefix: string): Promise<string[]>
   /** Lets go of everything, which runs on and may be adopted; here it ends as `lost`. Instead of `close`. */
   detach(): Promise<void>
 }

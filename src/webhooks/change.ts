@@ -12,7 +12,6 @@ import {
   disableWebhook,
   insertWebhook,
   lockWebhook,
-  readWebhook,
   rotateSecret,
   updateWebhook,
 } from './webhooks.sql.ts'
@@ -25,13 +24,13 @@ export type WebhookFields = {
 }
 
 /**
- * Adds a webhook in the transaction of `db`, told of what happens from now on. The secret is answered here and never
+ * Adds a webhook in the transaction of `db`, told of what happens after a position. The secret is answered here and never
  * again.
  */
 export async function create(
-  { pool, outbound }: Context,
+  { outbound }: Context,
   db: Db,
-  fields: WebhookFields & { actor: string },
+  fields: WebhookFields & { actor: string; after: string },
 ): Promise<Webhook & { secret: string }> {
   const url = outbound.check(fields.url).href
   const secret = newSecret()
@@ -42,7 +41,7 @@ export async function create(
     names: fields.names ?? [],
     secret,
     created_by: fields.actor,
-    position: await sequence(pool),
+    position: fields.after,
   })
   return { ...toWebhook(row), secret }
 }
@@ -106,16 +105,19 @@ export async function remove(
   id: string,
   { actor, version }: { readonly actor: string; readonly version?: number | undefined },
 ): Promise<void> {
-  const found = await readWebhook(pool, { id })
-  if (found === undefined) throw new WebhookNotFound(id)
-  if (version !== undefined && version !== found.version) throw new WebhookChanged(id, found.version)
-  await disableWebhook(pool, { id, because: `is being removed by ${actor}` })
+  await transaction(pool, async (tx) => {
+    const found = await lockWebhook(tx, { id })
+    if (found === undefined) throw new WebhookNotFound(id)
+    if (version !== undefined && version !== found.version) throw new WebhookChanged(id, found.version)
+    await disableWebhook(tx, { id, because: `is being removed by ${actor}` })
+  })
   for (;;) {
     const tasks = (await pendingTasks(pool, { webhook: id, limit: BATCH })).map(({ task }) => task)
     if (tasks.length === 0) break
     for (const task of tasks) await cancelIfUnfinished({ millrace }, task, `webhook ${id} was removed by ${actor}`)
   }
-  await deleteWebhook(pool, { id })
+  // Whoever records a sending just now has the delivery and wants the webhook: one of the two has to begin again.
+  await transaction(pool, (tx) => deleteWebhook(tx, { id }))
 }
 
 /** Cancels the task, unless it has ended by itself meanwhile. */

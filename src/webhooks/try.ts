@@ -6,6 +6,7 @@ import { toMessage } from './message.ts'
 import { read, delivery as readDelivery } from './read.ts'
 import { send } from './send.ts'
 import type { Delivery } from './webhook.ts'
+import { lockWebhook } from './webhooks.sql.ts'
 
 const TEST = 'webhook.test'
 
@@ -15,14 +16,17 @@ export async function tryOut({ pool, outbound }: Context, webhook: string, actor
   const message = toMessage({ type: TEST, at: new Date(), data: { webhook, actor } })
   const [drawn] = await drawDeliveryIds(pool, { count: 1 })
   const id = drawn?.id ?? ''
-  await insertDeliveries(pool, {
-    ids: [id],
-    webhooks: [webhook],
-    message_ids: [message.messageId],
-    events: [null],
-    names: [TEST],
-    bodies: [message.body],
-    tasks: [null],
+  await transaction(pool, async (tx) => {
+    if ((await lockWebhook(tx, { id: webhook })) === undefined) throw new WebhookNotFound(webhook)
+    await insertDeliveries(tx, {
+      ids: [id],
+      webhooks: [webhook],
+      message_ids: [message.messageId],
+      events: [null],
+      names: [TEST],
+      bodies: [message.body],
+      tasks: [null],
+    })
   })
   const found = await readToSend(pool, { id })
   if (found === undefined) throw new WebhookNotFound(webhook)

@@ -1,13 +1,35 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { useEngine } from '../../test/engine.ts'
+import { waitFor } from '../../test/processes.ts'
 import type { Received } from '../../test/receiver.ts'
 import { signatureOf, typesOf, useWebhooks } from '../../test/webhooks.ts'
+import { createPool, transaction } from '../db/index.ts'
 import { connect, readEvents } from '../engine/index.ts'
 import { createOutbound } from '../outbound/index.ts'
 import { Webhooks } from './webhooks.ts'
 
 const engine = useEngine()
 const { aWebhook, sequence } = useWebhooks(engine)
+
+/** A transaction of somebody else's that has done one thing and is still open. */
+async function meanwhile(text: string, webhook: string) {
+  const client = await engine.pool.connect()
+  onTestFinished(() => client.release())
+  await client.query('begin')
+  await client.query(text, [webhook])
+  const { rows } = await client.query('select pg_backend_pid() as pid')
+  const isWaitedFor = async () => {
+    const found = await engine.pool.query('select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [
+      rows[0].pid,
+    ])
+    return found.rowCount === 0 ? undefined : true
+  }
+  return {
+    isWaitedFor: () => waitFor(isWaitedFor),
+    goOn: (next: string, id: string) => client.query(next, [id]),
+    commit: () => client.query('commit'),
+  }
+}
 
 describe('a webhook', () => {
   test('whose receiver is gone is disabled, with an event', async () => {
@@ -32,6 +54,56 @@ describe('a webhook', () => {
     await expect(webhooks.resend(webhook.id, (await deliveries())[0]?.id ?? '', 'me')).rejects.toMatchObject({
       code: 'webhook_disabled',
     })
+  })
+
+  test('is made in a transaction that holds the only connection there is', async () => {
+    const { webhooks } = await aWebhook()
+    const pool = createPool({ databaseUrl: engine.databaseUrl, max: 1 })
+    onTestFinished(() => pool.end())
+    const millrace = await connect({ databaseUrl: engine.databaseUrl })
+    onTestFinished(() => millrace.close())
+    const outbound = createOutbound()
+    onTestFinished(() => outbound.close())
+    const single = new Webhooks({ pool, millrace, outbound })
+    const after = await single.now()
+    const fields = { url: 'https://hooks.example.org/a', actor: 'someone' }
+    const { id } = await transaction(pool, (client) => single.create(fields, { client, after }))
+    await webhooks.remove(id, { actor: 'someone' })
+  })
+
+  test('is not removed by one who has not seen its last change', async () => {
+    const { webhooks, webhook } = await aWebhook()
+    const change = await meanwhile('update millrace.webhook set version = version + 1 where id = $1', webhook.id)
+    const removing = webhooks.remove(webhook.id, { actor: 'someone', version: webhook.version })
+    removing.catch(() => {})
+    await change.isWaitedFor()
+    await change.commit()
+    await expect(removing).rejects.toMatchObject({ code: 'precondition_failed' })
+    expect(await webhooks.get(webhook.id)).toMatchObject({ isEnabled: true })
+  })
+
+  test('is removed while a sending of its delivery is recorded', async () => {
+    const { webhooks, webhook, tell, plan } = await aWebhook()
+    await tell()
+    await plan()
+    const record = await meanwhile('update millrace.webhook_delivery set attempts = 1 where webhook = $1', webhook.id)
+    const removing = webhooks.remove(webhook.id, { actor: 'someone' })
+    removing.catch(() => {})
+    await record.isWaitedFor()
+    await record.goOn('update millrace.webhook set failing_since = now() where id = $1', webhook.id)
+    await record.commit()
+    await removing
+    await expect(webhooks.get(webhook.id)).rejects.toMatchObject({ code: 'webhook_not_found' })
+  })
+
+  test('that is removed while it is to be tried out is not found', async () => {
+    const { webhooks, webhook } = await aWebhook()
+    const removal = await meanwhile('delete from millrace.webhook where id = $1', webhook.id)
+    const trying = webhooks.tryOut(webhook.id, 'someone')
+    trying.catch(() => {})
+    await removal.isWaitedFor()
+    await removal.commit()
+    await expect(trying).rejects.toMatchObject({ code: 'webhook_not_found' })
   })
 
   test('that fails for days on end is disabled; one success starts the count anew', async () => {

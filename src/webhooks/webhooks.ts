@@ -1,5 +1,5 @@
 import type { Db, Pool } from '../db/index.ts'
-import type { AnyWorker, Millrace } from '../engine/index.ts'
+import { type AnyWorker, type Millrace, sequence } from '../engine/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 import * as changing from './change.ts'
 import type { Context } from './context.ts'
@@ -48,12 +48,21 @@ export class Webhooks {
     for (const planner of this.#planners) planner.wake()
   }
 
-  /** In the transaction of `client`, when one is given; `wake` when that has committed. */
-  create(
+  /** The position of what has happened until now. */
+  now(): Promise<string> {
+    return sequence(this.#context.pool)
+  }
+
+  /**
+   * In the transaction of `client`, when one is given; `wake` when that has committed. `now` must be asked for before that
+   * transaction: whoever holds one connection and waits for another may wait for those who do the same.
+   */
+  async create(
     fields: changing.WebhookFields & { actor: string },
-    { client }: { readonly client?: Db } = {},
+    given?: { readonly client: Db; readonly after: string },
   ): Promise<Webhook & { secret: string }> {
-    return changing.create(this.#context, client ?? this.#context.pool, fields)
+    const { client, after } = given ?? { client: this.#context.pool, after: await this.now() }
+    return changing.create(this.#context, client, { ...fields, after })
   }
 
   get(id: string): Promise<Webhook> {
