@@ -67,5 +67,8 @@ function sendPage(page: Page, { headers }: FastifyRequest, reply: FastifyReply):
     return
   }
   if (encoding !== undefined) reply.header('content-encoding', encoding)
-  reply.status(200).type('text/html; charset=utf-8').send(page[encoding ?? 'plain'])
+  reply
+    .status(200)
+    .type('text/html; charset=utf-8')
+    .send(page[encoding ?? 'plain'])
 }

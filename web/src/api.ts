@@ -1,7 +1,8 @@
 // The server, as the screens ask it. Types come from the contract; of its values only a small table is loaded, and the
 // schemas that the contract consists of stay out of the browser.
-import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query'
+
 import table from 'virtual:route-table'
+import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { type Client, createClient } from '../../src/api/client.ts'
 import type { Asked, BodyAnswered, Role, Route, routes as Routes } from '../../src/api/index.ts'
 import { basePath } from './base-path.ts'

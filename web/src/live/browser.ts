@@ -6,7 +6,10 @@ import type { Opened, StreamHandlers } from './stream.ts'
 
 const NAME = `millrace-live:${basePath}`
 
-export function openEventSource({ after, scopes }: { after: string | undefined; scopes: readonly string[] }, handlers: StreamHandlers): Opened {
+export function openEventSource(
+  { after, scopes }: { after: string | undefined; scopes: readonly string[] },
+  handlers: StreamHandlers,
+): Opened {
   const query = new URLSearchParams()
   if (after !== undefined) query.set('after', after)
   for (const scope of scopes) query.append('scope', scope)

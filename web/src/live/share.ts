@@ -10,7 +10,11 @@ type Message =
   | { readonly say: 'wanted'; readonly tab: string; readonly scopes: readonly string[] | undefined }
   | { readonly say: 'who' }
 
-export type Channel = { post(message: Message): void; onMessage(listen: (message: Message) => void): void; close(): void }
+export type Channel = {
+  post(message: Message): void
+  onMessage(listen: (message: Message) => void): void
+  close(): void
+}
 
 export type ShareOptions = StreamOptions & {
   readonly tab: string

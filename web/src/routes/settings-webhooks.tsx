@@ -17,7 +17,9 @@ export function Webhooks() {
       <Loaded
         query={list}
         isEmpty={({ items }) => items.length === 0}
-        empty={<EmptyState title="Nobody is told of events">A webhook sends what happens to another program.</EmptyState>}
+        empty={
+          <EmptyState title="Nobody is told of events">A webhook sends what happens to another program.</EmptyState>
+        }
       >
         {({ items }) => <Table label="Webhooks" columns={columns} rows={items} rowKey={({ id }) => id} />}
       </Loaded>

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { call, routes } from '../api.ts'
 import { takeAsked } from '../asked-page.ts'
 import { basePath } from '../base-path.ts'
@@ -14,24 +14,29 @@ export function SignIn() {
   const router = useRouter()
   const queries = useQueryClient()
   const [error, setError] = useState<unknown>()
-  // The link works once, and React runs effects twice while developing.
-  const secret = useRef(location.hash.slice(1))
-  const [isTrying, setTrying] = useState(secret.current !== '')
+  const [isTrying, setTrying] = useState(location.hash !== '')
   useEffect(() => {
-    const once = secret.current
-    secret.current = ''
-    if (once === '') return
-    // The secret goes out of the address before anything else can read or keep it.
-    history.replaceState(null, '', `${basePath}/sign-in`)
-    call(routes.session.signIn, { body: { secret: once } })
-      .then(() => {
+    const tryLink = async () => {
+      const secret = location.hash.slice(1)
+      if (secret === '') return
+      // The secret goes out of the address before anything else can read or keep it.
+      history.replaceState(null, '', `${basePath}/sign-in`)
+      setTrying(true)
+      setError(undefined)
+      try {
+        await call(routes.session.signIn, { body: { secret } })
         queries.clear()
         router.history.replace(`${basePath}${takeAsked() ?? '/'}`)
-      })
-      .catch((refused: unknown) => {
+      } catch (refused) {
         setError(refused)
         setTrying(false)
-      })
+      }
+    }
+    const look = () => void tryLink()
+    look()
+    // A link that is opened where this page is shown already changes only what stands behind the #.
+    addEventListener('hashchange', look)
+    return () => removeEventListener('hashchange', look)
   }, [queries, router])
   return (
     <main className="lone">
@@ -53,8 +58,8 @@ function HowTo() {
   return (
     <div className="stack">
       <p>
-        A browser signs in by a link that works once, within 15 minutes. The server prints one when it starts; whoever has
-        a token makes more:
+        A browser signs in by a link that works once, within 15 minutes. The server prints one when it starts; whoever
+        has a token makes more:
       </p>
       <CodeBlock text={command} label="command" />
       <p className="muted">Open the link in this browser: it leads to the page that you wanted.</p>

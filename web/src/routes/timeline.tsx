@@ -22,9 +22,7 @@ export function Timeline() {
           isEmpty={({ items }) => items.every(({ started_at }) => started_at === null)}
           empty={<EmptyState title="Nothing has run yet" />}
         >
-          {({ items }) => (
-            <TaskTable label="What ran" tasks={items.filter(({ started_at }) => started_at !== null)} />
-          )}
+          {({ items }) => <TaskTable label="What ran" tasks={items.filter(({ started_at }) => started_at !== null)} />}
         </Loaded>
       </Panel>
     </Page>
