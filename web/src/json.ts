@@ -20,15 +20,19 @@ export function readJson(text: string): Json {
     return token
   }
   const value = (token: string): Json => {
-    if (token === '{') return { is: 'object', members: list('}', (key) => [JSON.parse(key), (next(), value(next()))]) }
+    if (token === '{') return { is: 'object', members: list('}', member) }
     if (token === '[') return { is: 'array', items: list(']', value) }
     if (token.startsWith('"')) return { is: 'string', value: JSON.parse(token) }
     return { is: 'literal', text: token }
   }
+  const member = (key: string): [string, Json] => {
+    next() // the colon
+    return [JSON.parse(key), value(next())]
+  }
   const list = <T>(end: string, read: (token: string) => T): T[] => {
-    const read_: T[] = []
-    for (let token = next(); token !== end; token = next()) read_.push(read(token === ',' ? next() : token))
-    return read_
+    const found: T[] = []
+    for (let token = next(); token !== end; token = next()) found.push(read(token === ',' ? next() : token))
+    return found
   }
   return value(next())
 }

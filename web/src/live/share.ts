@@ -115,17 +115,22 @@ export class SharedStream {
   }
 
   #receive(message: Message): void {
-    if (message.say === 'wanted') return this.#want(message.tab, message.scopes)
-    if (message.say === 'who') {
-      if (this.#isStarted) this.#options.channel?.post({ say: 'wanted', tab: this.#options.tab, scopes: this.#own })
-      if (this.#isLeading)
-        this.#options.channel?.post({ say: 'state', state: this.#state, position: this.#stream.position })
-      return
-    }
-    if (this.#isLeading || !this.#isStarted) return
-    if (message.say === 'events') return this.#hear(message.events, message.position)
+    if (message.say === 'wanted') this.#want(message.tab, message.scopes)
+    else if (message.say === 'who') this.#answerWho()
+    else if (this.#isStarted && !this.#isLeading) this.#learn(message)
+  }
+
+  #answerWho(): void {
+    const { channel, tab } = this.#options
+    if (this.#isStarted) channel?.post({ say: 'wanted', tab, scopes: this.#own })
+    if (this.#isLeading) channel?.post({ say: 'state', state: this.#state, position: this.#stream.position })
+  }
+
+  /** What the tab with the stream tells. */
+  #learn(message: Extract<Message, { say: 'events' | 'reset' | 'state' }>): void {
     this.#position = message.position ?? this.#position
-    if (message.say === 'reset') this.#options.onReset(message.position)
+    if (message.say === 'events') this.#options.onEvents(message.events, message.position)
+    else if (message.say === 'reset') this.#options.onReset(message.position)
     else this.#options.onState(message.state)
   }
 }

@@ -10,8 +10,9 @@ export function JsonView({ json, label }: { readonly json: Json | string; readon
   const tree = typeof json === 'string' ? readJson(json) : json
   return (
     <div className="json">
+      {/* biome-ignore lint/a11y/useSemanticElements: a section would be a landmark of the page as well */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
-      <div className="json-tree" tabIndex={0} role="region" aria-label={label}>
+      <div className="json-tree" tabIndex={0} role="group" aria-label={label}>
         <Value json={tree} depth={0} />
       </div>
       <CopyButton text={writeJson(tree)} label={`Copy ${label}`} />

@@ -4,7 +4,6 @@ import type { AnchorHTMLAttributes, Ref } from 'react'
 type Anchor = AnchorHTMLAttributes<HTMLAnchorElement> & { readonly ref?: Ref<HTMLAnchorElement> }
 
 function PlainAnchor(props: Anchor) {
-  // biome-ignore lint/a11y/useAnchorContent: whoever uses the link gives its content
   return <a {...props} />
 }
 

@@ -1,4 +1,4 @@
-import { Fragment, type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import './page.css'
 
 type PageProps = {
@@ -7,29 +7,23 @@ type PageProps = {
   /** Shown as the heading instead of the title, where it is more than text. */
   readonly heading?: ReactNode
   /** Links to what the page belongs to, the outermost first. */
-  readonly crumbs?: readonly ReactNode[]
+  readonly crumbs?: ReactNode
   readonly summary?: ReactNode
   readonly actions?: ReactNode
   readonly children: ReactNode
 }
 
 /** A screen: where it belongs, what it is, what can be done, and its parts. */
-export function Page({ title, heading, crumbs = [], summary, actions, children }: PageProps) {
+export function Page({ title, heading, crumbs, summary, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Millrace`
   }, [title])
   return (
     <div className="page">
       <header className="page-head">
-        {crumbs.length > 0 && (
+        {crumbs !== undefined && (
           <nav aria-label="Breadcrumbs" className="crumbs">
-            {crumbs.map((crumb, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the crumbs of one page keep their places
-              <Fragment key={i}>
-                {crumb}
-                <span aria-hidden="true">/</span>
-              </Fragment>
-            ))}
+            {crumbs}
           </nav>
         )}
         <div className="page-title">

@@ -37,7 +37,7 @@ export function Archive() {
   return (
     <Page
       title={name}
-      crumbs={[<Link to="/archives">Archives</Link>]}
+      crumbs={<Link to="/archives">Archives</Link>}
       actions={
         <Link to="/archives/$name/definitions" params={{ name }} className="button button-plain">
           Definitions

@@ -18,12 +18,14 @@ export function Definitions() {
   return (
     <Page
       title={`Definitions of ${name}`}
-      crumbs={[
-        <Link to="/archives">Archives</Link>,
-        <Link to="/archives/$name" params={{ name }} className="name">
-          {name}
-        </Link>,
-      ]}
+      crumbs={
+        <>
+          <Link to="/archives">Archives</Link>
+          <Link to="/archives/$name" params={{ name }} className="name">
+            {name}
+          </Link>
+        </>
+      }
     >
       <Loaded query={archive}>
         {({ planned }) => <Files name={name} rev={at === undefined ? planned.number : Number(at.replace(/^r/, ''))} />}

@@ -36,7 +36,7 @@ const inOrder = Object.keys(taskLooks) as (keyof typeof taskLooks)[]
 
 function StateCounts({ counts }: { readonly counts: Counts }) {
   return (
-    <ul role="list" className="counts" aria-label="Tasks by state">
+    <ul className="counts" aria-label="Tasks by state">
       {inOrder.map((state) => {
         const { count, is_exact } = counts.states[state] ?? { count: 0, is_exact: true }
         return (

@@ -48,12 +48,14 @@ export function Revision() {
     <Page
       title={`r${rev} of ${name}`}
       heading={`r${rev}`}
-      crumbs={[
-        <Link to="/archives">Archives</Link>,
-        <Link to="/archives/$name" params={{ name }} className="name">
-          {name}
-        </Link>,
-      ]}
+      crumbs={
+        <>
+          <Link to="/archives">Archives</Link>
+          <Link to="/archives/$name" params={{ name }} className="name">
+            {name}
+          </Link>
+        </>
+      }
     >
       <Loaded query={revision}>{(found) => <Content name={name} rev={rev} found={found} />}</Loaded>
     </Page>

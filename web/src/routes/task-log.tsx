@@ -19,12 +19,14 @@ export function TaskLog() {
   return (
     <Page
       title={`Log of ${id}`}
-      crumbs={[
-        <Link to="/tasks">Tasks</Link>,
-        <Link to="/tasks/$id" params={{ id }} className="name">
-          {id}
-        </Link>,
-      ]}
+      crumbs={
+        <>
+          <Link to="/tasks">Tasks</Link>
+          <Link to="/tasks/$id" params={{ id }} className="name">
+            {id}
+          </Link>
+        </>
+      }
     >
       <Panel>
         <Loaded query={log} isEmpty={(text) => text === ''} empty={<EmptyState title="It has written nothing" />}>

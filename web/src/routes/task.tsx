@@ -27,7 +27,7 @@ export function TaskPage({ id }: { readonly id: string }) {
     <Page
       title={task.data?.key ?? `Task ${id}`}
       heading={<span className="mono">{task.data?.key ?? id}</span>}
-      crumbs={[<Link to="/tasks">Tasks</Link>]}
+      crumbs={<Link to="/tasks">Tasks</Link>}
       actions={
         <Link to="/tasks/$id/log" params={{ id }} className="button button-plain">
           Log

@@ -51,15 +51,17 @@ function Filter({ q }: { readonly q: string }) {
     void navigate({ search: text.trim() === '' ? {} : { q: text.trim() } })
   }
   return (
-    <form className="row" role="search" onSubmit={apply}>
-      <input
-        className="input"
-        aria-label="Filter"
-        placeholder="state:failed kind:… words"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-      <Button type="submit">Filter</Button>
-    </form>
+    <search>
+      <form className="row" onSubmit={apply}>
+        <input
+          className="input"
+          aria-label="Filter"
+          placeholder="state:failed kind:… words"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <Button type="submit">Filter</Button>
+      </form>
+    </search>
   )
 }

@@ -35,9 +35,9 @@ function Frame() {
   }, [path])
   return (
     <div className="shell">
-      <a className="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+      <button type="button" className="skip" onClick={() => main.current?.focus()}>
         Skip to the content
-      </a>
+      </button>
       <header className="bar">
         <PaletteButton />
         <div className="bar-end">
