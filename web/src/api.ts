@@ -37,7 +37,7 @@ export const call: Client['call'] = async (route, asked, options) => {
 }
 
 /** Calls a route and answers the whole response, for streams and headers. */
-export const open: Client['open'] = client.open
+export const open: Client['open'] = (route, asked, options) => client.open(route, asked, options)
 
 /** The JSON of an answer exactly as it was sent. JavaScript's numbers would alter large ones. */
 export const textOf = (body: object): string => texts.get(body) ?? JSON.stringify(body)
