@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { routeTable } from './web/build/route-table.ts'
 
 export default defineConfig({
   test: {
@@ -11,7 +12,20 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/crash/**'],
+          exclude: ['test/crash/**', 'test/e2e/**'],
+          pool: 'forks',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        plugins: [routeTable()],
+        test: { name: 'web', include: ['web/src/**/*.test.{ts,tsx}'], testTimeout: 15_000 },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,

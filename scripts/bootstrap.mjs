@@ -51,29 +51,55 @@ function install() {
   writeFileSync(stamp, wanted)
 }
 
+// Both are built aside and moved into place: a broken build leaves the last good one, and no file of an earlier one
+// stays. The dashboard has a stamp of its own, so that a change of it alone does not compile the program.
 function build() {
+  buildProgram()
+  buildDashboard()
+}
+
+function buildProgram() {
   const stamp = at('dist', '.stamp')
   const wanted = digest(['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', ...filesUnder('src')])
   if (read(stamp) === wanted) return
   say('building …')
-  // Built aside and moved into place: a broken build leaves the last good one, and no file of an earlier one stays.
   const fresh = `dist-${process.pid}`
-  const tsc = at('node_modules', 'typescript', 'bin', 'tsc')
-  const done = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', fresh], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  })
-  if (done.status !== 0) {
-    rmSync(at(fresh), { recursive: true, force: true })
-    stop('the build does not pass: see the lines above')
-  }
+  builder(fresh, ['typescript', 'bin', 'tsc'], ['-p', 'tsconfig.build.json', '--outDir', fresh])
   mkdirSync(at(fresh), { recursive: true })
   // What is run and not compiled goes along.
   for (const file of filesUnder('src').filter((name) => /\.(pl|sh)$/.test(name)))
     copyFileSync(at(file), at(file.replace(/^src/, fresh)))
   writeFileSync(at(fresh, '.stamp'), wanted)
+  if (existsSync(at('dist', 'web'))) renameSync(at('dist', 'web'), at(fresh, 'web'))
   rmSync(at('dist'), { recursive: true, force: true })
   renameSync(at(fresh), at('dist'))
+}
+
+function buildDashboard() {
+  const stamp = at('dist', 'web', '.stamp')
+  const sources = filesUnder('web').filter((name) => !name.includes('node_modules') && !/\.(test\.tsx?|md)$/.test(name))
+  const wanted = digest(['package-lock.json', 'tsconfig.json', ...filesUnder(join('src', 'api')), ...sources])
+  if (read(stamp) === wanted) return
+  say('building the dashboard …')
+  const fresh = `dist-web-${process.pid}`
+  builder(fresh, ['vite', 'bin', 'vite.js'], ['build', 'web', '--outDir', at(fresh), '--logLevel', 'warn'])
+  writeFileSync(at(fresh, '.stamp'), wanted)
+  rmSync(at('dist', 'web'), { recursive: true, force: true })
+  renameSync(at(fresh), at('dist', 'web'))
+}
+
+/**
+ * Runs a tool of the packages that builds into `fresh`; what it leaves behind when it fails is removed.
+ * @param {string} fresh @param {string[]} tool @param {string[]} args
+ */
+function builder(fresh, tool, args) {
+  const done = spawnSync(process.execPath, [at('node_modules', ...tool), ...args], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  })
+  if (done.status === 0) return
+  rmSync(at(fresh), { recursive: true, force: true })
+  stop('the build does not pass: see the lines above')
 }
 
 /**

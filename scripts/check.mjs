@@ -13,6 +13,8 @@ const checks = [
   { name: 'format, lint', command: [bin('biome'), 'check', '--error-on-warnings'], mend: 'npm run fix' },
   { name: 'lint with types', command: [bin('oxlint'), '--type-aware', '--deny-warnings'] },
   { name: 'types', command: [bin('tsc'), '-p', 'tsconfig.json'] },
+  { name: 'types of the dashboard', command: [bin('tsc'), '-p', 'web'] },
+  { name: 'types of its tests', command: [bin('tsc'), '-p', 'test/e2e'] },
   { name: 'layers', command: script('layers') },
   { name: 'dead code', command: [bin('knip'), '--no-progress'] },
   { name: 'states', command: [...script('states'), '--check'], mend: 'npm run states' },

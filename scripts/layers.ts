@@ -36,7 +36,41 @@ export function findLayerProblems(root: string): string[] {
         const place = { root, file, folder: parts.length > 2 ? parts[1] : undefined, isTest: isTest(file) }
         return [...findRootProblems(place), ...findFileProblems(place, readFileSync(path, 'utf8'), allowed)]
       }),
+    ...findDashboardProblems(root),
   ]
+}
+
+/** What of the program the dashboard may load: the client. The door of `api` would bring the schemas along. */
+const CLIENT = join('src', 'api', 'client.ts')
+const CONTRACT = join('src', 'api', 'index.ts')
+
+/** The dashboard sees the program through `api` alone, and of its door the types alone. */
+function findDashboardProblems(root: string): string[] {
+  const folder = join(root, 'web', 'src')
+  if (!existsSync(folder)) return []
+  return filesUnder(folder)
+    .filter((file) => /\.tsx?$/.test(file))
+    .flatMap((path) => {
+      const file = relative(root, path)
+      const text = readFileSync(path, 'utf8')
+      const { code, strings } = readSource(text)
+      return [...code.matchAll(IMPORT)].flatMap((match) => {
+        const at = match.index + match[0].length - 1
+        const spec = strings.find((string) => string.at === at)?.text ?? ''
+        if (!spec.startsWith('.')) return []
+        const target = relative(root, normalize(join(root, dirname(file), spec)))
+        const isOwn = target.startsWith(join('web', 'src') + sep) || target === CLIENT
+        const statement =
+          code
+            .slice(0, match.index)
+            .split(/\bimport\b|\bexport\b/)
+            .at(-1) ?? ''
+        if (isOwn || (target === CONTRACT && /^\s*type\b/.test(statement))) return []
+        return [
+          `${file}:${lineOf(text, at)}: imports ${target}; of the program web loads ${CLIENT}, and types of ${CONTRACT}`,
+        ]
+      })
+    })
 }
 
 type Allowed = ReadonlyMap<string, ReadonlySet<string>>

@@ -21,7 +21,7 @@ const NODE_24 = '24.21.0'
 
 /** @type {Pass[]} */
 const passes = [
-  { title: `Node ${process.versions.node}`, projects: ['unit', 'crash'] },
+  { title: `Node ${process.versions.node}`, projects: ['unit', 'web', 'e2e', 'crash'] },
   {
     title: 'PostgreSQL 15',
     projects: ['unit'],
@@ -119,9 +119,9 @@ installPackages()
 /** @type {Counts[]} */
 const results = []
 if (isWhole) results.push(await check())
-const quick = { title: 'unit', projects: ['unit'], env: { MILLRACE_MODEL_RUNS: '100' } } // fewer random graphs
+const quick = { title: 'unit', projects: ['unit', 'web'], env: { MILLRACE_MODEL_RUNS: '100' } } // fewer random graphs
 if (isQuick) results.push(await test(quick, filters))
-else if (!isWhole) results.push(await test({ title: 'some', projects: ['unit', 'crash'] }, filters))
+else if (!isWhole) results.push(await test({ title: 'some', projects: ['unit', 'web', 'e2e', 'crash'] }, filters))
 else {
   const node = node24()
   if (node) passes.push({ title: `Node ${NODE_24}`, projects: ['unit'], node, filters: NODE_FILTERS })

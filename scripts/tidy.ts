@@ -74,6 +74,11 @@ function findLockFileProblems(root: string): string[] {
     }),
   )
   for (const [path, entry] of Object.entries(lock.packages)) {
+    // A workspace lies in this tree and is fetched from nowhere: it is a folder, and a link to that folder.
+    if (
+      entry['link'] === true ? !/^\w+:/.test(String(entry['resolved'])) : !path.includes('node_modules/') && path !== ''
+    )
+      continue
     if (entry['resolved']) problems.push(`package-lock.json: ${path} names the host it came from`)
     if (path !== '' && !entry['integrity']) problems.push(`package-lock.json: ${path} has no integrity`)
   }

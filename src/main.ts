@@ -67,7 +67,7 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
     parts.add('planning of archives', archives.follow())
     parts.add('schedules', startSchedules(at, archives))
     signal?.throwIfAborted()
-    const signIn = token.file === undefined ? undefined : await firstLink(access, url)
+    const signIn = token.file === undefined ? undefined : await firstLink(access, `${url}${config.base_path ?? ''}`)
     return { url, signInUrl: signIn, failed: database.lost, stop: () => parts.stop() }
   })
 }
@@ -168,6 +168,7 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     version: version(),
     rateLimit: config.rate_limit,
     trustProxy: config.trust_proxy,
+    basePath: config.base_path,
     isAway: isConnectionLost,
     resources: [
       (app) => addTasks(app, millrace),

@@ -113,3 +113,29 @@ describe('not reported is', () => {
     expect(findLayerProblems(root)).toEqual([])
   })
 })
+
+describe('of the dashboard', () => {
+  const dashboard = (text: string) => {
+    plant('web/src/api.ts', text)
+    return findLayerProblems(root)
+  }
+
+  test.each([
+    `import { createClient } from '../../src/api/client.ts'`,
+    `import type { Route } from '../../src/api/index.ts'`,
+    `import { clock } from './clock.ts'`,
+    `import { useQuery } from '@tanstack/react-query'`,
+  ])('allowed is %s', (text) => {
+    expect(dashboard(text)).toEqual([])
+  })
+
+  test.each([
+    [`import { routes } from '../../src/api/index.ts'`, 'src/api/index.ts'],
+    [`import { a } from './a.ts'\nimport { type Route, routes } from '../../src/api/index.ts'`, 'src/api/index.ts'],
+    [`import type { Task } from '../../src/engine/index.ts'`, 'src/engine/index.ts'],
+    [`await import('../../src/api/index.ts')`, 'src/api/index.ts'],
+    [`import { bootstrap } from '../../scripts/bootstrap.mjs'`, 'scripts/bootstrap.mjs'],
+  ])('reported is %s', (text, target) => {
+    expect(dashboard(text)).toEqual([expect.stringContaining(`imports ${target}; of the program web loads`)])
+  })
+})

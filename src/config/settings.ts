@@ -58,6 +58,14 @@ export const settings = [
     sentence: 'Port to listen on.',
   },
   {
+    name: 'base_path',
+    flag: '--base-path <path>',
+    expected: 'a path such as /millrace, without a slash at its end',
+    parse: matching(/^(\/[\w.~-]+)+$/),
+    sentence:
+      'Path under which a proxy shows the server and its dashboard. Requests are answered with it and without, so the proxy may take it off or leave it.',
+  },
+  {
     name: 'data',
     flag: '--data <folder>',
     expected: 'the path of a folder',
@@ -211,6 +219,7 @@ export type SettingName = (typeof settings)[number]['name']
 export type Config = {
   readonly host: string
   readonly port: number
+  readonly base_path?: string
   readonly data: string
   readonly database_url?: string
   readonly admin_token?: string

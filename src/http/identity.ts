@@ -36,7 +36,8 @@ export function sessionOf(request: FastifyRequest): string | undefined {
 /** Gives the browser the session's secret; without one it is taken away. */
 export function setSession(reply: FastifyReply, session: { secret: string; expiresAt: Date } | undefined): void {
   const { request } = reply
-  const options = { path: '/', httpOnly: true, sameSite: 'strict', secure: isSecure(request) } as const
+  const path = request.server.basePath || '/'
+  const options = { path, httpOnly: true, sameSite: 'strict', secure: isSecure(request) } as const
   if (session === undefined) reply.clearCookie(cookieName(request), options)
   else reply.setCookie(cookieName(request), session.secret, { ...options, expires: session.expiresAt })
 }
@@ -45,4 +46,8 @@ export function setSession(reply: FastifyReply, session: { secret: string; expir
 const isSecure = (request: FastifyRequest) => request.protocol === 'https'
 
 /** The prefix makes browsers refuse a cookie of that name that a neighbouring or an unprotected host has set. */
-const cookieName = (request: FastifyRequest) => (isSecure(request) ? '__Host-millrace_session' : 'millrace_session')
+const cookieName = (request: FastifyRequest) => {
+  if (!isSecure(request)) return 'millrace_session'
+  // A cookie of one path may not carry the stronger prefix.
+  return request.server.basePath === '' ? '__Host-millrace_session' : '__Secure-millrace_session'
+}

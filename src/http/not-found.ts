@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { answerProblem } from './problems.ts'
 
-/** Answers what has no route: 405 with the methods that there are for a known path, else 404. */
+/** Answers what has no route: a browser's page, 405 with the methods that there are for a known path, else 404. */
 export function addNotFound(app: FastifyInstance): void {
   const known = new Map<string, { pattern: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -15,6 +15,7 @@ export function addNotFound(app: FastifyInstance): void {
     known.set(url, entry)
   })
   app.setNotFoundHandler(async (request, reply) => {
+    if (app.answerPage(request, reply)) return reply
     await app.rates.countStranger(request, reply)
     reply.header('cache-control', 'no-store')
     const path = request.url.split('?')[0] ?? ''

@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client'
 import type { AccessControl } from '../access/index.ts'
 import { addAudit } from './audit.ts'
 import { answerBrokenRequest, ignoreExpectations, refuseBrokenQueries } from './broken-request.ts'
+import { addDashboard } from './dashboard.ts'
 import { addDrain } from './drain.ts'
 import { HostUnusable, OpenHostNeedsToken, PortInUse } from './errors.ts'
 import { addHealth, type Readiness } from './health.ts'
@@ -36,6 +37,8 @@ export type ServerOptions = {
   isAway?: (error: unknown) => boolean
   resources?: readonly Resource[]
   metrics?: Registry
+  /** Path under which a proxy shows the server: `/millrace`. It is answered with and without. */
+  basePath?: string | undefined
 }
 
 export type HttpServer = {
@@ -52,12 +55,14 @@ const REQUEST_ID = /^[\w.-]{1,100}$/
 
 export function createServer(options: ServerOptions): HttpServer {
   const answerError = errorAnswerer(options.isAway)
+  const { basePath = '' } = options
   const app: FastifyInstance = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_MS,
     routerOptions: { maxParamLength: 4000 },
+    rewriteUrl: ({ url = '/' }) => withoutBase(url, basePath),
     ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
     // A caller's own id goes on through all logs; one that could break a log line does not.
     requestIdHeader: false,
@@ -84,6 +89,7 @@ export function createServer(options: ServerOptions): HttpServer {
   addJsonBody(app)
   addIdentity(app, options.access)
   addRateLimit(app, options.rateLimit)
+  addDashboard(app, basePath)
   addNotFound(app)
   addOpenApi(app, options.version)
 
@@ -96,6 +102,13 @@ export function createServer(options: ServerOptions): HttpServer {
   for (const add of options.resources ?? []) add(app)
 
   return { app, listen: (address) => listen(app, address), drain: (limitMs) => drain.drain(limitMs) }
+}
+
+/** A proxy may leave the path as it is, or take off what it is for. */
+function withoutBase(url: string, basePath: string): string {
+  const rest = url.slice(basePath.length)
+  if (basePath === '' || !url.startsWith(basePath) || !/^($|[/?])/.test(rest)) return url
+  return rest.startsWith('/') ? rest : `/${rest}`
 }
 
 async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<string> {

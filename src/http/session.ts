@@ -37,7 +37,7 @@ export function addSession(app: FastifyInstance): void {
   }))
   addRoute(app, session.link, async ({ body, identity, request }) => {
     const link = await access.createSignInLink({ by: identity, role: body?.role, person: body?.name })
-    const url = signInUrl(`${request.protocol}://${request.host}`, link)
+    const url = signInUrl(`${request.protocol}://${request.host}${app.basePath}`, link)
     return { url, role: link.role, expires_at: link.expiresAt.toISOString() }
   })
 }

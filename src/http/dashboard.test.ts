@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { aServer } from '../../test/server.ts'
+
+const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+const get = (url: string, headers: Record<string, string> = html) => fetch(url, { headers })
+
+test('every path that a browser opens is the page of the dashboard; what programs ask for is not', async () => {
+  await using server = await aServer()
+  for (const path of ['/', '/archives/a%2Fb/r/12', '/sign-in', '/nowhere']) {
+    const page = await get(server.url + path)
+    expect(page.status, path).toBe(200)
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(page.headers.get('cache-control')).toBe('no-cache')
+    expect(await page.text()).toContain('<base href="/" />')
+  }
+  for (const path of ['/v1/nowhere', '/v1', '/livez/x', '/assets/nowhere.js', '/schemas/x.json']) {
+    const refused = await get(server.url + path)
+    expect(refused.status, path).toBe(404)
+    expect(await refused.json()).toMatchObject({ code: 'not_found' })
+  }
+  expect((await get(`${server.url}/nowhere`, { accept: 'application/json' })).status).toBe(404)
+  expect((await fetch(`${server.url}/archives`, { method: 'POST', headers: html })).status).toBe(404)
+})
+
+test('the page is sent once, and its files are kept for good and come compressed', async () => {
+  await using server = await aServer()
+  const page = await get(server.url)
+  const etag = page.headers.get('etag') ?? ''
+  expect((await get(server.url, { ...html, 'if-none-match': etag })).status).toBe(304)
+  const script = /assets\/index-[\w-]+\.js/.exec(await page.text())?.[0]
+  const file = await get(`${server.url}/${script}`, { 'accept-encoding': 'br' })
+  expect(file.status).toBe(200)
+  expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  expect(file.headers.get('content-encoding')).toBe('br')
+})
+
+test('under a base path the server answers with it and without, and names it in the page and in links', async () => {
+  await using server = await aServer({ base_path: '/millrace' })
+  for (const path of ['/millrace', '/millrace/', '/millrace/tasks?q=x', '/tasks']) {
+    expect(await (await get(server.url + path)).text(), path).toContain('<base href="/millrace/" />')
+  }
+  expect((await get(`${server.url}/millrace/livez`)).status).toBe(200)
+  expect((await get(`${server.url}/millracelivez`, {})).status).toBe(404)
+  const { json } = await server.ask('POST', '/v1/sign-in-links', { body: {} })
+  expect(json.url).toMatch(`${server.url}/millrace/sign-in#`)
+})

@@ -1,0 +1,94 @@
+// A real server with the dashboard as it was built, and a real browser in front of it.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Role } from '../../src/api/index.ts'
+import type { Config } from '../../src/config/index.ts'
+import { aServer, type TestServer } from '../server.ts'
+import { aGraph, type TaskGraph } from '../task-server.ts'
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export type Visit = {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** What the browser complained about: errors in the console, refused by the content policy, uncaught. */
+  readonly complaints: readonly string[]
+}
+
+export type Dashboard = AsyncDisposable & {
+  readonly server: TestServer
+  readonly graph: TaskGraph
+  readonly browser: Browser
+  /** Where the dashboard is: with the path prefix, when there is one. */
+  readonly address: string
+  /** A link that signs in once. */
+  link(role?: Role): Promise<string>
+  /** A browser of its own, signed in, at the given path of the dashboard. */
+  visit(path?: string, options?: VisitOptions): Promise<Visit>
+  /** A browser of its own that is not signed in. */
+  stranger(options?: VisitOptions): Promise<Visit>
+}
+
+export type VisitOptions = {
+  readonly role?: Role
+  readonly width?: number
+  readonly height?: number
+  readonly theme?: 'light' | 'dark'
+}
+
+/** Starts a server on a database of its own, and a browser. Both end with `await using`. */
+export async function aDashboard(settings: Partial<Config> = {}): Promise<Dashboard> {
+  const data = await mkdtemp(join(tmpdir(), 'millrace-e2e-'))
+  const server = await aServer({ data, ...settings })
+  const graph = await aGraph(server.database.databaseUrl)
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
+  const address = `${server.url}${settings.base_path ?? ''}`
+  const link = async (role: Role = 'admin') => {
+    const { json } = await server.ask('POST', '/v1/sign-in-links', { body: { role, name: role } })
+    return String(json.url)
+  }
+  const stranger = (options: VisitOptions = {}) => aVisit(browser, options)
+  return {
+    server,
+    graph,
+    browser,
+    address,
+    link,
+    stranger,
+    async visit(path = '/', options = {}) {
+      const visit = await stranger(options)
+      await visit.page.goto(await link(options.role))
+      await visit.page.getByRole('navigation', { name: 'Main' }).waitFor()
+      if (path !== '/') await visit.page.goto(address + path)
+      await visit.page.getByRole('heading', { level: 1 }).waitFor()
+      return visit
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close()
+      await graph.close()
+      await server[Symbol.asyncDispose]()
+      await rm(data, { recursive: true, force: true })
+    },
+  }
+}
+
+async function aVisit(browser: Browser, { width = 1280, height = 800, theme = 'light' }: VisitOptions): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  return { page, context, complaints }
+}

@@ -1,0 +1,25 @@
+// Which page somebody wanted before they were asked to sign in. It is kept by the browser: the link that signs them in
+// comes from elsewhere, often into another tab, and does not know.
+const KEY = 'millrace-asked'
+const KEPT_MS = 20 * 60_000
+
+export function rememberAsked(href: string): void {
+  try {
+    if (!href.startsWith('/sign-in')) localStorage.setItem(KEY, JSON.stringify({ href, at: Date.now() }))
+  } catch {
+    // Without storage they begin at the overview.
+  }
+}
+
+/** The page, once; undefined when none was wanted lately. */
+export function takeAsked(): string | undefined {
+  try {
+    const { href, at } = JSON.parse(localStorage.getItem(KEY) ?? '{}') as { href?: unknown; at?: unknown }
+    localStorage.removeItem(KEY)
+    const isLate = typeof at !== 'number' || Date.now() - at > KEPT_MS
+    // A path of this dashboard and nothing else: `//host` would lead elsewhere.
+    return typeof href === 'string' && /^\/(?![/\\])/.test(href) && !isLate ? href : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,191 @@
+// What happens on the server, as the screens see it. `useLive` hears events of some scopes, one call per frame; `useFresh`
+// fetches again what they have outdated; `useLiveState` is for the badge.
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { clock } from './clock.ts'
+import { leadByLock, openChannel, openEventSource, readPage } from './live/browser.ts'
+import { SharedStream } from './live/share.ts'
+import type { LiveEvent, StreamState } from './live/stream.ts'
+
+export type { LiveEvent } from './live/stream.ts'
+
+export type LiveState =
+  | { readonly is: 'live'; readonly lagMs: number }
+  | { readonly is: 'polling' }
+  | { readonly is: 'catching up' }
+  | { readonly is: 'paused'; readonly since: number }
+  | { readonly is: 'offline'; readonly since: number }
+
+type Listener = { readonly topics: readonly string[]; hear(events: readonly LiveEvent[]): void; reset(): void }
+
+/** A hidden tab keeps hearing for so long: who looks away for a moment finds everything as it is. */
+const HIDDEN_MS = 30_000
+
+const listeners = new Set<Listener>()
+const watchers = new Set<() => void>()
+let state: LiveState = { is: 'catching up' }
+let lagMs = 0
+let isPaused = false
+let waiting: LiveEvent[] = []
+let isFrameAsked = false
+
+const stream = new SharedStream({
+  tab: Math.random().toString(36).slice(2),
+  channel: openChannel(),
+  lead: leadByLock,
+  open: openEventSource,
+  page: readPage,
+  onEvents: (events) => {
+    const last = events.at(-1)
+    if (last !== undefined) lagMs = Math.max(0, clock.now() - Date.parse(last.at))
+    waiting.push(...events)
+    askForFrame()
+  },
+  onReset: () => tellReset(),
+  onState: (is) => setState(toLiveState(is)),
+})
+
+function toLiveState(given: StreamState): LiveState {
+  if (given.is === 'live') return { is: 'live', lagMs }
+  if (given.is === 'connecting') return { is: 'catching up' }
+  return given
+}
+
+function setState(next: LiveState): void {
+  if (isPaused && next.is !== 'paused') return
+  state = next
+  for (const watch of watchers) watch()
+}
+
+function askForFrame(): void {
+  if (isFrameAsked) return
+  isFrameAsked = true
+  // Nothing is drawn for a hidden tab, and no frame would come.
+  if (document.hidden) setTimeout(deliver, 250)
+  else requestAnimationFrame(deliver)
+}
+
+function deliver(): void {
+  isFrameAsked = false
+  const events = waiting
+  waiting = []
+  if (state.is === 'live' && Math.abs(state.lagMs - lagMs) > 500) setState({ is: 'live', lagMs })
+  for (const listener of listeners) {
+    const heard = events.filter(({ scope }) => listener.topics.some((topic) => isOf(topic, scope)))
+    if (heard.length > 0) listener.hear(heard)
+  }
+}
+
+/** Whether a scope is of a topic: the same, `*`, or one that begins as the topic that ends in `*` says. */
+export function isOf(topic: string, scope: string): boolean {
+  return topic.endsWith('*') ? scope.startsWith(topic.slice(0, -1)) : topic === scope
+}
+
+function tellReset(): void {
+  waiting = []
+  for (const listener of listeners) listener.reset()
+}
+
+function followListeners(): void {
+  stream.follow([...new Set([...listeners].flatMap(({ topics }) => topics))].sort())
+}
+
+/** Stops the stream until `resumeLive`; what is shown stays as it is. */
+export function pauseLive(): void {
+  isPaused = true
+  stream.stop()
+  setState({ is: 'paused', since: clock.now() })
+}
+
+/** Goes on: everything shown is fetched again, and then followed. */
+export function resumeLive(): void {
+  isPaused = false
+  setState({ is: 'catching up' })
+  stream.start()
+  tellReset()
+}
+
+/** Begins to follow the server, and pauses by itself while nobody looks. Answers how to end it. */
+export function startLive(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isAsleep = false
+  const look = () => {
+    clearTimeout(timer)
+    if (document.hidden) {
+      timer = setTimeout(() => {
+        isAsleep = true
+        stream.stop()
+      }, HIDDEN_MS)
+    } else if (isAsleep && !isPaused) {
+      isAsleep = false
+      resumeLive()
+    }
+  }
+  document.addEventListener('visibilitychange', look)
+  stream.start()
+  return () => {
+    clearTimeout(timer)
+    document.removeEventListener('visibilitychange', look)
+    stream.stop()
+  }
+}
+
+const watch = (onChange: () => void) => {
+  watchers.add(onChange)
+  return () => watchers.delete(onChange)
+}
+
+export const useLiveState = (): LiveState => useSyncExternalStore(watch, () => state)
+
+/**
+ * Hears the events of the given scopes (`archive:My-Project`, `archive:*`, `*`), at most once per frame. `onReset` is
+ * called when events may have been missed.
+ */
+export function useLive(
+  topics: readonly string[],
+  onEvents: (events: readonly LiveEvent[]) => void,
+  onReset: () => void = () => {},
+): void {
+  const latest = useRef({ onEvents, onReset })
+  useEffect(() => {
+    latest.current = { onEvents, onReset }
+  })
+  const joined = topics.join('\n')
+  useEffect(() => {
+    if (joined === '') return
+    const listener: Listener = {
+      topics: joined.split('\n'),
+      hear: (events) => latest.current.onEvents(events),
+      reset: () => latest.current.onReset(),
+    }
+    listeners.add(listener)
+    followListeners()
+    return () => {
+      listeners.delete(listener)
+      followListeners()
+    }
+  }, [joined])
+}
+
+/** No list is fetched more often than this, however much happens. */
+const FRESH_MS = 1_000
+
+/**
+ * Fetches the queries of these names (`tasks.list`, `archives.loom`) again when something happens in the scopes, at once
+ * and then at most once a second. For what is large, patch by `useLive` instead.
+ */
+export function useFresh(topics: readonly string[], names: readonly string[]): void {
+  const queries = useQueryClient()
+  const pending = useRef<{ timer?: ReturnType<typeof setTimeout> | undefined; lastAt: number }>({ lastAt: 0 })
+  const refetch = () => {
+    pending.current.timer = undefined
+    pending.current.lastAt = Date.now()
+    void queries.invalidateQueries({ predicate: ({ queryKey }) => names.includes(String(queryKey[0])) })
+  }
+  const soon = () => {
+    const waitMs = Math.max(0, pending.current.lastAt + FRESH_MS - Date.now())
+    pending.current.timer ??= setTimeout(refetch, waitMs)
+  }
+  useLive(topics, soon, soon)
+  useEffect(() => () => clearTimeout(pending.current.timer), [])
+}

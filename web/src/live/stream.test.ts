@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest'
+import { EventStream, type LiveEvent, type StreamHandlers, type StreamState } from './stream.ts'
+
+const event = (id: number) => ({ id: String(id) }) as LiveEvent
+
+/** A stream whose server and clock the test is. */
+function aStream(page: () => Promise<{ items: LiveEvent[]; next_cursor: null; position: string }> = never) {
+  const opened: { after: string | undefined; scopes: readonly string[]; server: StreamHandlers; isClosed: boolean }[] =
+    []
+  const heard: string[] = []
+  const resets: string[] = []
+  const states: StreamState[] = []
+  const timers: { work: () => void; ms: number }[] = []
+  const stream = new EventStream({
+    open: (asked, server) => {
+      const one = { ...asked, server, isClosed: false }
+      opened.push(one)
+      return {
+        close: () => {
+          one.isClosed = true
+        },
+      }
+    },
+    page,
+    onEvents: (events) => heard.push(...events.map(({ id }) => id)),
+    onReset: (position) => resets.push(position),
+    onState: (state) => states.push(state),
+    now: () => 1000,
+    later: (work, ms) => {
+      const timer = { work, ms }
+      timers.push(timer)
+      return () => void timers.splice(timers.indexOf(timer), timers.includes(timer) ? 1 : 0)
+    },
+  })
+  const last = () => {
+    const one = opened.at(-1)
+    if (one === undefined) throw new Error('no stream was opened')
+    return one
+  }
+  const runTimer = () => timers.shift()?.work()
+  return { stream, opened, heard, resets, states, timers, last, runTimer }
+}
+
+const never = () => new Promise<never>(() => {})
+
+test('a broken stream goes on after the last event that was heard', () => {
+  const { stream, last, heard, runTimer, states } = aStream()
+  stream.start()
+  last().server.onHello('10')
+  last().server.onEvent(event(11))
+  last().server.onBroken()
+  expect(states.at(-1)).toEqual({ is: 'offline', since: 1000 })
+  runTimer()
+  expect(last().after).toBe('11')
+  last().server.onHello('11')
+  last().server.onEvent(event(12))
+  expect(heard).toEqual(['11', '12'])
+  expect(states.at(-1)).toEqual({ is: 'live' })
+})
+
+test('a stream that broke before any event goes on from its hello', () => {
+  const { stream, last, runTimer } = aStream()
+  stream.start()
+  last().server.onHello('10')
+  last().server.onBroken()
+  runTimer()
+  expect(last().after).toBe('10')
+})
+
+test('waits grow, and what an earlier opening still says is not listened to', () => {
+  const { stream, opened, last, heard, runTimer, timers } = aStream()
+  stream.start()
+  last().server.onBroken()
+  expect(timers.map(({ ms }) => ms)).toEqual([1000])
+  runTimer()
+  last().server.onBroken()
+  expect(timers.map(({ ms }) => ms)).toEqual([2000])
+  opened[0]?.server.onEvent(event(5))
+  opened[0]?.server.onBroken()
+  expect(heard).toEqual([])
+  expect(timers).toHaveLength(1)
+})
+
+test('a reset moves the position and is told', () => {
+  const { stream, last, resets, runTimer } = aStream()
+  stream.start()
+  last().server.onHello('10')
+  last().server.onReset('90')
+  last().server.onBroken()
+  runTimer()
+  expect(resets).toEqual(['90'])
+  expect(last().after).toBe('90')
+})
+
+test('other scopes are followed from the same place', () => {
+  const { stream, opened, last } = aStream()
+  stream.start()
+  last().server.onHello('10')
+  last().server.onEvent(event(11))
+  stream.follow(['archive:a'])
+  expect(opened[0]?.isClosed).toBe(true)
+  expect(last()).toMatchObject({ after: '11', scopes: ['archive:a'], isClosed: false })
+  stream.follow(['archive:a'])
+  expect(opened).toHaveLength(2)
+})
+
+test('a stream that cannot be had is replaced by asking, and tried again later', async () => {
+  let position = 10
+  const { stream, opened, last, heard, runTimer, states } = aStream(async () => {
+    position += 1
+    return { items: [event(position)], next_cursor: null, position: String(position) }
+  })
+  stream.start()
+  last().server.onHello('10')
+  last().server.onBroken()
+  for (let i = 0; i < 2; i += 1) {
+    runTimer()
+    last().server.onBroken()
+  }
+  await expect.poll(() => heard).toEqual(['11'])
+  expect(states.at(-1)).toEqual({ is: 'polling' })
+  const before = opened.length
+  for (let i = 0; i < 12 && opened.length === before; i += 1) {
+    const known = heard.length
+    runTimer()
+    if (opened.length === before) await expect.poll(() => heard.length).toBe(known + 1)
+  }
+  expect(opened.length).toBe(before + 1)
+  expect(last().after).toBe(heard.at(-1))
+})
+
+test('a stopped stream says nothing more', () => {
+  const { stream, last, heard, timers } = aStream()
+  stream.start()
+  const { server } = last()
+  stream.stop()
+  server.onEvent(event(1))
+  server.onBroken()
+  expect(heard).toEqual([])
+  expect(timers).toEqual([])
+  expect(last().isClosed).toBe(true)
+})

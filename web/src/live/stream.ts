@@ -1,0 +1,173 @@
+// One stream of events: opened, followed, taken up again where it broke, and replaced by asking again and again when it
+// cannot be had. It knows no browser: what it needs of one is given, so that a test can be the server.
+import type { BodyAnswered, routes } from '../api.ts'
+
+type Page = BodyAnswered<typeof routes.events.stream>
+export type LiveEvent = Page['items'][number]
+
+/** What the stream is doing, for the badge. */
+export type StreamState =
+  | { readonly is: 'connecting' }
+  | { readonly is: 'live' }
+  | { readonly is: 'polling' }
+  | { readonly is: 'offline'; readonly since: number }
+
+export type Opened = { close(): void }
+
+export type StreamHandlers = {
+  onHello(position: string): void
+  onEvent(event: LiveEvent): void
+  onReset(position: string): void
+  onBroken(): void
+}
+
+export type StreamOptions = {
+  /** Opens a stream that begins after `after`, with the events of these scopes; none: of all. */
+  readonly open: (asked: { after: string | undefined; scopes: readonly string[] }, handlers: StreamHandlers) => Opened
+  /** Reads a page of events. */
+  readonly page: (asked: { after: string; scopes: readonly string[] }) => Promise<Page>
+  readonly onEvents: (events: readonly LiveEvent[], position: string) => void
+  /** Events may have been missed: what is shown must be fetched again. */
+  readonly onReset: (position: string) => void
+  readonly onState: (state: StreamState) => void
+  readonly now?: () => number
+  /** Calls back later; answers what to call to prevent it. */
+  readonly later?: (work: () => void, ms: number) => () => void
+}
+
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 30_000
+const POLL_MS = 5_000
+/** After so many broken openings in a row the stream is taken to be impossible here (a proxy that collects answers). */
+const BROKEN_BEFORE_POLLING = 3
+
+const afterMs = (work: () => void, ms: number) => {
+  const timer = setTimeout(work, ms)
+  return () => clearTimeout(timer)
+}
+
+export class EventStream {
+  readonly #options: StreamOptions
+  readonly #now: () => number
+  readonly #later: (work: () => void, ms: number) => () => void
+  #opened: Opened | undefined
+  #cancelLater: () => void = () => {}
+  #position: string | undefined
+  #scopes: readonly string[] = []
+  #broken = 0
+  #offlineSince: number | undefined
+  #isStarted = false
+  /** Rises with every opening: what an earlier one still says is not listened to. */
+  #round = 0
+
+  constructor(options: StreamOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+    this.#later = options.later ?? afterMs
+  }
+
+  /** Up to here everything was told. */
+  get position(): string | undefined {
+    return this.#position
+  }
+
+  start(after?: string): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#position = after ?? this.#position
+    this.#connect()
+  }
+
+  stop(): void {
+    this.#isStarted = false
+    this.#end()
+  }
+
+  /** Follows other scopes from now on, without missing anything between. */
+  follow(scopes: readonly string[]): void {
+    if (scopes.join('\n') === this.#scopes.join('\n')) return
+    this.#scopes = scopes
+    if (this.#isStarted) this.#connect()
+  }
+
+  #end(): void {
+    this.#round += 1
+    this.#cancelLater()
+    this.#opened?.close()
+    this.#opened = undefined
+  }
+
+  #connect(): void {
+    this.#end()
+    const round = this.#round
+    const isCurrent = () => round === this.#round
+    if (this.#offlineSince === undefined) this.#options.onState({ is: 'connecting' })
+    this.#opened = this.#options.open(
+      { after: this.#position, scopes: this.#scopes },
+      {
+        onHello: (position) => {
+          if (!isCurrent()) return
+          this.#position ??= position
+          this.#working({ is: 'live' })
+        },
+        onEvent: (event) => {
+          if (!isCurrent()) return
+          this.#position = event.id
+          this.#options.onEvents([event], event.id)
+        },
+        onReset: (position) => {
+          if (!isCurrent()) return
+          this.#position = position
+          this.#options.onReset(position)
+        },
+        onBroken: () => {
+          if (isCurrent()) this.#break()
+        },
+      },
+    )
+  }
+
+  #working(state: StreamState): void {
+    this.#broken = state.is === 'live' ? 0 : this.#broken
+    this.#offlineSince = undefined
+    this.#options.onState(state)
+  }
+
+  #break(): void {
+    this.#end()
+    this.#broken += 1
+    if (this.#broken >= BROKEN_BEFORE_POLLING && this.#position !== undefined) {
+      void this.#poll()
+      return
+    }
+    this.#tellOffline()
+    this.#cancelLater = this.#later(() => this.#connect(), this.#wait())
+  }
+
+  #wait(): number {
+    return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(this.#broken - 1, 10))
+  }
+
+  #tellOffline(): void {
+    this.#offlineSince ??= this.#now()
+    this.#options.onState({ is: 'offline', since: this.#offlineSince })
+  }
+
+  /** Asks for what came since; every so often it tries the stream again instead. */
+  async #poll(): Promise<void> {
+    const round = this.#round
+    try {
+      const page = await this.#options.page({ after: this.#position ?? '0', scopes: this.#scopes })
+      if (round !== this.#round) return
+      this.#position = page.position
+      this.#working({ is: 'polling' })
+      if (page.items.length > 0) this.#options.onEvents(page.items, page.position)
+    } catch {
+      if (round !== this.#round) return
+      this.#tellOffline()
+    }
+    this.#broken += 1
+    const isTimeForStream = this.#broken % 12 === 0
+    this.#cancelLater = this.#later(() => (isTimeForStream ? this.#connect() : void this.#poll()), POLL_MS)
+  }
+}

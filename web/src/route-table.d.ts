@@ -1,0 +1,4 @@
+declare module 'virtual:route-table' {
+  const table: unknown
+  export default table
+}
