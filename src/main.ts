@@ -29,16 +29,27 @@ import {
   addSecrets,
   addSocket,
   addTaskLog,
+  addTaskLogLines,
   addTasks,
   addWebhooks,
   addWorkers,
   createServer,
+  type OutputLines,
   type Outputs,
   requireTokenFor,
 } from './http/index.ts'
 import { createNodes, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
-import { findArtifact, followOutput, listArtifacts, readArtifact, readOutput } from './storage/index.ts'
+import {
+  findArtifact,
+  findFirstError,
+  followOutput,
+  listArtifacts,
+  readArtifact,
+  readLines,
+  readOutput,
+  searchLines,
+} from './storage/index.ts'
 import type { Webhooks } from './webhooks/index.ts'
 import { openArchives, startSchedules, startWebhooks, startWork } from './work.ts'
 
@@ -156,6 +167,11 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     read: (options) => readOutput(pool, options),
     follow: (options) => followOutput(pool, options),
   }
+  const lines: OutputLines = {
+    read: (of, page) => readLines(pool, of, page),
+    search: (of, options) => searchLines(pool, of, options),
+    firstError: (of) => findFirstError(pool, of),
+  }
   const artifacts: Artifacts = {
     list: ({ task, after, limit }) =>
       listArtifacts(pool, { tasks: [task], limit, ...(after === undefined ? {} : { after }) }),
@@ -172,6 +188,7 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     resources: [
       (app) => addTasks(app, millrace),
       (app) => addTaskLog(app, millrace, outputs),
+      (app) => addTaskLogLines(app, millrace, lines),
       (app) => addArtifacts(app, millrace, artifacts),
       (app) => addSecrets(app, secrets),
       (app) => addNodes(app, nodes),

@@ -7,6 +7,7 @@ import { artifacts } from './artifacts.ts'
 import { events } from './events.ts'
 import { nodes, scheduler } from './nodes.ts'
 import { secrets } from './secrets.ts'
+import { taskLog } from './task-log.ts'
 import { tasks } from './tasks.ts'
 import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
@@ -44,6 +45,7 @@ export const routes = {
   nodes,
   scheduler,
   tasks,
+  taskLog,
   artifacts,
   secrets,
   events,

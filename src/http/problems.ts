@@ -9,6 +9,7 @@ export const problems = {
   invalid: { status: 400, title: 'The request is not what it must be' },
   invalid_option: { status: 400, title: 'The request is not what it must be' },
   invalid_payload: { status: 400, title: 'The payload is not what its kind asks for' },
+  invalid_pattern: { status: 400, title: 'The pattern cannot be searched for' },
   invalid_query: { status: 400, title: 'The search cannot be understood' },
   url_refused: { status: 400, title: 'Requests to that URL are refused' },
   invalid_input: { status: 400, title: 'The inputs are not what the workflow takes' },
