@@ -25,6 +25,7 @@ import {
   addArtifacts,
   addEvents,
   addNodes,
+  addOverview,
   addSchedules,
   addSecrets,
   addSocket,
@@ -92,11 +93,12 @@ export async function worker(config: Config, signal?: AbortSignal): Promise<Runn
     const access = await openAccess(at, { matches: () => false, file: undefined })
     const webhooks = startWebhooks(at)
     const url = config.url ?? reachable(`http://${config.host}:${config.port}`)
-    const { name, kinds } = await startWork({ ...at, access, archives: openArchives(at), url })
+    const { name, kinds, drained } = await startWork({ ...at, access, archives: openArchives(at), url })
     signal?.throwIfAborted()
     return {
       name,
       kinds: [...kinds, ...webhooks.workers.map(({ kind }) => kind)],
+      drained,
       failed: at.database.lost,
       stop: () => at.parts.stop(),
     }
@@ -186,6 +188,7 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     trustProxy: config.trust_proxy,
     isAway: isConnectionLost,
     resources: [
+      (app) => addOverview(app, { millrace, archives, webhooks }),
       (app) => addTasks(app, millrace),
       (app) => addTaskLog(app, millrace, outputs),
       (app) => addTaskLogLines(app, millrace, lines),

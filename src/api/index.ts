@@ -6,6 +6,7 @@ import { archives } from './archives.ts'
 import { artifacts } from './artifacts.ts'
 import { events } from './events.ts'
 import { nodes, scheduler } from './nodes.ts'
+import { overview } from './overview.ts'
 import { secrets } from './secrets.ts'
 import { taskLog } from './task-log.ts'
 import { tasks } from './tasks.ts'
@@ -39,6 +40,7 @@ export { type SocketMessage, socketMessage } from './socket.ts'
 /** Every route of the server, by resource and verb. */
 export const routes = {
   about,
+  overview,
   session,
   tokens,
   audit,

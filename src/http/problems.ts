@@ -30,6 +30,7 @@ export const problems = {
   artifact_not_found: { status: 404, title: 'The task has left no such file' },
   secret_not_found: { status: 404, title: 'There is no such secret' },
   token_not_found: { status: 404, title: 'There is no such token' },
+  worker_not_found: { status: 404, title: 'There is no such worker' },
   webhook_not_found: { status: 404, title: 'There is no such webhook' },
   delivery_not_found: { status: 404, title: 'There is no such delivery' },
   archive_not_indexed: { status: 404, title: 'The archive has no index' },
