@@ -31,7 +31,16 @@ export function formatRelative(at: number, now: number): string {
   return at > now ? `in ${text}` : `${text} ago`
 }
 
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+let zone: string | undefined
+let dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** In whose time zone instants are written from now on; undefined: the browser's. */
+export function setZone(chosen: string | undefined): void {
+  if (chosen === zone) return
+  zone = chosen
+  const look = { dateStyle: 'medium', timeStyle: 'long' } as const
+  dateTime = new Intl.DateTimeFormat(undefined, zone === undefined ? { ...look, timeStyle: 'medium' } : { ...look, timeZone: zone })
+}
 
 export const formatInstant = (at: number): string => (Number.isFinite(at) ? dateTime.format(at) : 'unknown')
 
