@@ -6,6 +6,7 @@ import type { Archives } from './archives/index.ts'
 import { type Running, type RunningWorker, version } from './cli/index.ts'
 import type { Config } from './config/index.ts'
 import {
+  describeDatabase,
   examineDatabase as examine,
   type Finding,
   isConnectionLost,
@@ -19,6 +20,7 @@ import {
 import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
   type Artifacts,
+  addAbout,
   addArchiveIndex,
   addArchiveRuns,
   addArchives,
@@ -191,6 +193,12 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     basePath: config.base_path,
     isAway: isConnectionLost,
     resources: [
+      (app) =>
+        addAbout(app, {
+          version: version(),
+          auditDays: config.audit_days,
+          database: () => describeDatabase(pool),
+        }),
       (app) => addOverview(app, { millrace, archives, webhooks }),
       (app) => addTasks(app, millrace),
       (app) => addTimeline(app, millrace, archives),

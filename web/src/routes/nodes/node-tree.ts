@@ -272,7 +272,8 @@ export class NodeTree {
     this.#branches.set(of, { ...before, isLoading: true, error: undefined })
     this.#changed()
     try {
-      const page = await this.#ask({ ...this.#queryOf(of), ...next, limit })
+      const isOne = of === TOP && this.#top.is === 'node'
+      const page = await this.#ask({ ...this.#queryOf(of), ...next, limit: isOne ? 1 : limit })
       for (const row of page.rows) this.#keep(row)
       const known = next === undefined ? [] : (this.#branches.get(of)?.ids ?? [])
       const ids = [...new Set([...known, ...page.rows.map(({ id }) => id)])]
