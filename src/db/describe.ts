@@ -5,9 +5,10 @@ export type DatabaseFacts = { readonly version: string; readonly schema: number;
 
 /** Which PostgreSQL this is, which migrations were made there, and how large it has become. */
 export async function describeDatabase(db: Db): Promise<DatabaseFacts> {
-  const { rows } = await db.query<{ version: string; size: string }>({
+  const { rows } = await db.query({
     text: `select current_setting('server_version') as version, pg_database_size(current_database())::text as size`,
   })
   const { version: schema } = await schemaStatus(db)
-  return { version: rows[0]?.version ?? 'unknown', schema, sizeBytes: Number(rows[0]?.size ?? 0) }
+  const [row] = rows as { version: string; size: string }[]
+  return { version: row?.version ?? 'unknown', schema, sizeBytes: Number(row?.size ?? 0) }
 }

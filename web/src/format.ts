@@ -39,7 +39,10 @@ export function setZone(chosen: string | undefined): void {
   if (chosen === zone) return
   zone = chosen
   const look = { dateStyle: 'medium', timeStyle: 'long' } as const
-  dateTime = new Intl.DateTimeFormat(undefined, zone === undefined ? { ...look, timeStyle: 'medium' } : { ...look, timeZone: zone })
+  dateTime = new Intl.DateTimeFormat(
+    undefined,
+    zone === undefined ? { ...look, timeStyle: 'medium' } : { ...look, timeZone: zone },
+  )
 }
 
 export const formatInstant = (at: number): string => (Number.isFinite(at) ? dateTime.format(at) : 'unknown')

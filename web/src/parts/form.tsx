@@ -43,7 +43,12 @@ export function TextField({
   const id = useId()
   return (
     <Frame label={label} hint={hint} id={id}>
-      <input {...native} id={id} className={looks(isMono)} aria-describedby={hint === undefined ? undefined : `${id}-hint`} />
+      <input
+        {...native}
+        id={id}
+        className={looks(isMono)}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+      />
     </Frame>
   )
 }
@@ -57,7 +62,12 @@ export function TextArea({
   const id = useId()
   return (
     <Frame label={label} hint={hint} id={id}>
-      <textarea {...native} id={id} className={looks(isMono)} aria-describedby={hint === undefined ? undefined : `${id}-hint`} />
+      <textarea
+        {...native}
+        id={id}
+        className={looks(isMono)}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+      />
     </Frame>
   )
 }
@@ -72,7 +82,12 @@ export function SelectField({
   const id = useId()
   return (
     <Frame label={label} hint={hint} id={id}>
-      <select {...native} id={id} className={looks(isMono)} aria-describedby={hint === undefined ? undefined : `${id}-hint`}>
+      <select
+        {...native}
+        id={id}
+        className={looks(isMono)}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+      >
         {children}
       </select>
     </Frame>

@@ -86,7 +86,11 @@ const isNarrowed = ({ zoom, state, type }: Search) => zoom !== undefined || stat
 function useTree({ zoom, state, type }: Search): NodeTree {
   const tree = useMemo(() => {
     const isFilter = state !== undefined || type !== undefined
-    const top: Top = isFilter ? { is: 'filter', state, type } : zoom === undefined ? { is: 'roots' } : { is: 'node', id: zoom }
+    const top: Top = isFilter
+      ? { is: 'filter', state, type }
+      : zoom === undefined
+        ? { is: 'roots' }
+        : { is: 'node', id: zoom }
     return new NodeTree(ask, top)
   }, [zoom, state, type])
   useEffect(() => void tree.start(), [tree])
@@ -104,7 +108,14 @@ function useReveal(tree: NodeTree, node: string | undefined): void {
   const line = useCall(routes.nodes.list, { query })
   const { isLoading } = useSyncExternalStore(tree.subscribe, () => tree.view)
   const rows = line.data === undefined || 'nodes' in line.data ? [] : line.data
-  const above = node === undefined ? '' : rows.map(({ id }) => id).reverse().slice(0, -1).join(' ')
+  const above =
+    node === undefined
+      ? ''
+      : rows
+          .map(({ id }) => id)
+          .reverse()
+          .slice(0, -1)
+          .join(' ')
   useEffect(() => {
     if (isLoading || above === '') return
     const reveal = async () => {

@@ -205,8 +205,8 @@ function ClockNote({ zone }: { readonly zone: string }) {
   const minutes = Math.abs(change.byMinutes)
   return (
     <p className="schedule-note">
-      On {inZone(change.at, zone, { dateStyle: 'long' })} the clocks of {zone} go {change.byMinutes > 0 ? 'forward' : 'back'}{' '}
-      by {minutes} minutes.{' '}
+      On {inZone(change.at, zone, { dateStyle: 'long' })} the clocks of {zone} go{' '}
+      {change.byMinutes > 0 ? 'forward' : 'back'} by {minutes} minutes.{' '}
       {change.byMinutes > 0
         ? 'A time that is left out comes when the clock has jumped.'
         : 'A time that comes twice is taken once.'}
@@ -222,7 +222,13 @@ function inZone(at: number, timeZone: string, look: Intl.DateTimeFormatOptions):
   }
 }
 
-const LOOK: Intl.DateTimeFormatOptions = { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }
+const LOOK: Intl.DateTimeFormatOptions = {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+}
 
 function Next({ schedule: { next, timezone, state } }: { readonly schedule: Whole }) {
   usePreferences()
@@ -261,9 +267,21 @@ function Ticks({ archive, ticks }: { readonly archive: string; readonly ticks: r
   if (ticks.length === 0) return <p className="muted">It has not come yet.</p>
   return (
     <div className="stack">
-      <div className="schedule-marks" role="img" aria-label={`The last ${ticks.length}: ${[...ticks].reverse().map(({ outcome }) => outcomes[outcome].word).join(', ')}`}>
+      <div
+        className="schedule-marks"
+        role="img"
+        aria-label={`The last ${ticks.length}: ${[...ticks]
+          .reverse()
+          .map(({ outcome }) => outcomes[outcome].word)
+          .join(', ')}`}
+      >
         {[...ticks].reverse().map((tick) => (
-          <span key={tick.taken_at} className="schedule-mark" data-outcome={tick.outcome} title={formatInstant(Date.parse(tick.at))}>
+          <span
+            key={tick.taken_at}
+            className="schedule-mark"
+            data-outcome={tick.outcome}
+            title={formatInstant(Date.parse(tick.at))}
+          >
             {outcomes[tick.outcome].glyph}
           </span>
         ))}

@@ -1,11 +1,11 @@
-import { chooseLetterKeys, useLetterKeys } from '../keys.ts'
 import { useState } from 'react'
+import { clock } from '../clock.ts'
+import { formatInstant } from '../format.ts'
+import { chooseLetterKeys, useLetterKeys } from '../keys.ts'
 import { Button } from '../parts/button.tsx'
 import { TextField } from '../parts/form.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { RelativeTime } from '../parts/time.tsx'
-import { clock } from '../clock.ts'
-import { formatInstant } from '../format.ts'
 import { choose, densities, isZone, usePreferences } from '../preferences.ts'
 import { chooseTheme, type Theme, themes, useTheme } from '../theme.ts'
 import './settings.css'
@@ -39,7 +39,8 @@ export function Appearance() {
       <Panel title="Keys of one letter">
         <div className="settings-choice">
           <p className="settings-note">
-            Keys such as <kbd>g</kbd> <kbd>o</kbd> and <kbd>r</kbd> act at once. Who dictates, or types by mistake, turns them off;
+            Keys such as <kbd>g</kbd> <kbd>o</kbd> and <kbd>r</kbd> act at once. Who dictates, or types by mistake,
+            turns them off;
             <kbd>Ctrl</kbd>+<kbd>K</kbd> still works.
           </p>
           <Choices

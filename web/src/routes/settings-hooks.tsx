@@ -22,7 +22,8 @@ export function Hooks() {
   const isGit = archive?.source.type === 'git'
   const place = quote(path.trim() || (isGit ? '/srv/git/my-project.git' : '/srv/svn/my-project'))
   const flag = isGit ? '--git' : '--svn'
-  const branch = archive?.source.type === 'git' && archive.source.branch ? ` --branch ${quote(archive.source.branch)}` : ''
+  const branch =
+    archive?.source.type === 'git' && archive.source.branch ? ` --branch ${quote(archive.source.branch)}` : ''
   const install = `millrace hook install ${flag} ${place} --archive ${quote(name)}${branch} --server ${url}`
   return (
     <div className="stack">
@@ -65,13 +66,16 @@ export function Hooks() {
         <CodeBlock text={install} label="install the hook" />
       </Panel>
       <Panel title="Try it, and take it out again">
-        <CodeBlock text={`millrace hook test ${flag} ${place}\nmillrace hook uninstall ${flag} ${place}`} label="test the hook" />
+        <CodeBlock
+          text={`millrace hook test ${flag} ${place}\nmillrace hook uninstall ${flag} ${place}`}
+          label="test the hook"
+        />
       </Panel>
       <Panel title="By hand, where nothing can be installed">
         <div className="stack">
           <p className="settings-note">
-            In a hook of your own. The token may announce revisions of this archive and nothing else: make it under Tokens,
-            or with <code>millrace token create</code>.
+            In a hook of your own. The token may announce revisions of this archive and nothing else: make it under
+            Tokens, or with <code>millrace token create</code>.
           </p>
           <CodeBlock text={byHand({ url, name, isGit })} label="hook by hand" />
         </div>
@@ -80,7 +84,15 @@ export function Hooks() {
   )
 }
 
-function byHand({ url, name, isGit }: { readonly url: string; readonly name: string; readonly isGit: boolean }): string {
+function byHand({
+  url,
+  name,
+  isGit,
+}: {
+  readonly url: string
+  readonly name: string
+  readonly isGit: boolean
+}): string {
   const rev = isGit ? '\\"$(git rev-parse HEAD)\\"' : '$2'
   return [
     '#!/bin/sh',

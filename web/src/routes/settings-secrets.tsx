@@ -150,7 +150,14 @@ function SetSecret({ edited, archives, onClose }: SetSecretProps) {
           </SelectField>
         </div>
       )}
-      <TextArea label="Value" name="value" rows={4} required autoComplete="off" hint="It is sealed and never shown again" />
+      <TextArea
+        label="Value"
+        name="value"
+        rows={4}
+        required
+        autoComplete="off"
+        hint="It is sealed and never shown again"
+      />
     </FormDialog>
   )
 }

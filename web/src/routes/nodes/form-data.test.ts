@@ -8,8 +8,21 @@ function form(given: Record<string, string>): FormData {
 }
 
 test('a form becomes data: arguments by lines, variables, and what is empty left out', () => {
-  const given = form({ command: 'make', args: '-j 4\nall', env: 'A=1=2\n\nB=', cwd: '', timeout: '5m', more: '{"n":1}' })
-  expect(dataOf(given)).toEqual({ command: 'make', args: ['-j 4', 'all'], env: { A: '1=2', B: '' }, timeout: '5m', n: 1 })
+  const given = form({
+    command: 'make',
+    args: '-j 4\nall',
+    env: 'A=1=2\n\nB=',
+    cwd: '',
+    timeout: '5m',
+    more: '{"n":1}',
+  })
+  expect(dataOf(given)).toEqual({
+    command: 'make',
+    args: ['-j 4', 'all'],
+    env: { A: '1=2', B: '' },
+    timeout: '5m',
+    n: 1,
+  })
   expect(dataOf(form({ seconds: '1.5' }))).toEqual({ seconds: 1.5 })
 })
 

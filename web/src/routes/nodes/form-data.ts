@@ -53,7 +53,8 @@ function toVariables(text: string): Record<string, string> {
 
 function toObject(text: string): Data {
   const value = parseExact(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('More data must be an object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error('More data must be an object')
   return value as Data
 }
 

@@ -79,7 +79,12 @@ export function NodeActions({ row, parentType, onSelect, onRemoved }: NodeAction
         label="More actions"
         icon={Ellipsis}
         actions={[
-          { id: 'chain', label: 'Add a chain below', refusal: refusals.add, onAction: () => setDialog({ is: 'chain' }) },
+          {
+            id: 'chain',
+            label: 'Add a chain below',
+            refusal: refusals.add,
+            onAction: () => setDialog({ is: 'chain' }),
+          },
           { id: 'move', label: 'Move …', refusal: refusals.edit, onAction: () => attempt(begin('move')) },
           {
             id: 'wait',

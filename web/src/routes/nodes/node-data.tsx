@@ -103,7 +103,15 @@ function Beginning({ id, name }: { readonly id: string; readonly name: string })
   )
 }
 
-function EditValue({ id, edited, onClose }: { readonly id: string; readonly edited: Edited; readonly onClose: () => void }) {
+function EditValue({
+  id,
+  edited,
+  onClose,
+}: {
+  readonly id: string
+  readonly edited: Edited
+  readonly onClose: () => void
+}) {
   const queries = useQueryClient()
   const isNew = edited.key === ''
   const save = async (given: FormData) => {

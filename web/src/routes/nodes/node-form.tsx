@@ -2,7 +2,16 @@ import { useState } from 'react'
 import { call, open, routes } from '../../api.ts'
 import { FormDialog, SelectField, TextArea, TextField } from '../../parts/form.tsx'
 import { tell } from '../../parts/toast.tsx'
-import { chainOf, changesOf, dataOf, type Filled, filledOf, type NewNode, type Node, type NodeType } from './form-data.ts'
+import {
+  chainOf,
+  changesOf,
+  dataOf,
+  type Filled,
+  filledOf,
+  type NewNode,
+  type Node,
+  type NodeType,
+} from './form-data.ts'
 
 const typeWords: Readonly<Record<NodeType, string>> = {
   'shell command': 'Shell command',
@@ -42,7 +51,12 @@ export function AddNode({
       </SelectField>
       <Work type={type} filled={{}} />
       <Place parent={parent} runIf="success" branch="then" />
-      <TextArea label="More data" name="more" placeholder='{"note": "mine"}' hint="Keys of your own, as a JSON object" />
+      <TextArea
+        label="More data"
+        name="more"
+        placeholder='{"note": "mine"}'
+        hint="Keys of your own, as a JSON object"
+      />
     </FormDialog>
   )
 }
@@ -110,7 +124,12 @@ export function EditNode({ isOpen, onClose, node, parentType, etag }: EditProps)
 }
 
 /** Moves a node that has not started below another. */
-export function MoveNode({ isOpen, onClose, node, etag }: DialogProps & { readonly node: Node; readonly etag: string }) {
+export function MoveNode({
+  isOpen,
+  onClose,
+  node,
+  etag,
+}: DialogProps & { readonly node: Node; readonly etag: string }) {
   const move = async (given: FormData) => {
     const parent = String(given.get('parent') ?? '').trim()
     const asked = { params: { id: node.id }, body: { metadata: { parent } } }
@@ -157,7 +176,14 @@ function Work({ type, filled }: { readonly type: NodeType; readonly filled: Fill
   return (
     <>
       {isShell ? (
-        <TextArea label="Command" name="command" rows={3} required defaultValue={filled['command']} spellCheck={false} />
+        <TextArea
+          label="Command"
+          name="command"
+          rows={3}
+          required
+          defaultValue={filled['command']}
+          spellCheck={false}
+        />
       ) : (
         <>
           <TextField

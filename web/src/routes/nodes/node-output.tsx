@@ -113,7 +113,9 @@ function Text({ id, task, stream }: Pick<NodeOutputProps, 'id' | 'task' | 'strea
       >
         {view.text.replace(CODES, '')}
         {view.text === '' && (
-          <span className="muted">{view.state === 'over' ? 'It has written nothing.' : 'It has written nothing yet.'}</span>
+          <span className="muted">
+            {view.state === 'over' ? 'It has written nothing.' : 'It has written nothing yet.'}
+          </span>
         )}
       </pre>
       <p className="node-output-note" role="status">

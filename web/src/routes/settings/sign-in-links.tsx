@@ -37,7 +37,8 @@ export function SignInLinks() {
     >
       <div className="stack">
         <p className="settings-note">
-          A link signs one browser in, once, within 15 minutes. The session ends after 7 days, or with what it came from.
+          A link signs one browser in, once, within 15 minutes. The session ends after 7 days, or with what it came
+          from.
         </p>
         {made !== undefined && (
           <SecretShown title={`Link for a ${made.role}`} text={made.url} onDone={() => setMade(undefined)}>
