@@ -141,19 +141,12 @@ function OneWorker({ worker }: { readonly worker: Worker }) {
   )
 }
 
-function Slots({ worker: { running, slots, name } }: { readonly worker: Worker }) {
+function Slots({ worker: { running, slots } }: { readonly worker: Worker }) {
   if (slots === null) return <p className="muted">{running} under way</p>
   const share = Math.min(100, (running / Math.max(1, slots)) * 100)
   return (
     <div className="worker-slots">
-      <div
-        className="worker-meter"
-        role="meter"
-        aria-label={`Slots of ${name}`}
-        aria-valuemin={0}
-        aria-valuemax={slots}
-        aria-valuenow={Math.min(running, slots)}
-      >
+      <div className="worker-meter" aria-hidden="true">
         <i style={{ width: `${share}%` }} />
       </div>
       <span>

@@ -100,10 +100,10 @@ function Text({ id, task, stream }: Pick<NodeOutputProps, 'id' | 'task' | 'strea
         </p>
       )}
       {/* biome-ignore lint/a11y/useSemanticElements: a section would be a landmark of the page as well */}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
       <pre
         ref={box}
         className="node-output-text"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
         tabIndex={0}
         role="group"
         aria-label={`Output, ${streams[stream].label}`}

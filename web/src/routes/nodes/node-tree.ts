@@ -180,7 +180,10 @@ export class NodeTree {
   }
 
   #take(id: string, event: LiveEvent, unsure: Set<string>): void {
-    if (event.name === 'node.removed') return this.#remove(id)
+    if (event.name === 'node.removed') {
+      this.#remove(id)
+      return
+    }
     const row = this.#rows.get(id)
     const { parent } = (event.detail ?? {}) as { parent?: string }
     const isMovedHere = event.name === 'node.moved' && this.#branches.has(parent ?? TOP)

@@ -1,3 +1,7 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a table cannot be drawn in parts, and has no rows that open
+// biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus and names the active row
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: the treegrid has the keys
+// biome-ignore-all lint/a11y/noStaticElementInteractions: the arrow keys of the treegrid do the same
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ChevronRight } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react'
@@ -88,7 +92,6 @@ export function TreeGrid({ tree, selected, onSelect }: TreeGridProps) {
   }
   const activeId = lines[active] === undefined ? undefined : domId(lines[active])
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a table cannot be drawn in parts, and has no rows that open
     <div
       ref={box}
       className="tree"
@@ -161,9 +164,7 @@ function Row({ line, top, isActive, isSelected, onPress, onTwist }: RowProps) {
   if (line.is !== 'node') {
     const words = { more: 'Show more', loading: 'Loading …', failed: 'Could not be loaded: try again' }[line.is]
     return (
-      // biome-ignore lint/a11y/useSemanticElements lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: see TreeGrid
       <div {...common} role="row" aria-level={line.level} onClick={onPress}>
-        {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see TreeGrid */}
         <span role="gridcell" className="tree-note" style={indentOf(line.level + 1)}>
           {words}
         </span>
@@ -172,7 +173,6 @@ function Row({ line, top, isActive, isSelected, onPress, onTwist }: RowProps) {
   }
   const { row, level, position, size, isOpen, hasChildren } = line
   return (
-    // biome-ignore lint/a11y/useSemanticElements lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the treegrid has the focus and the keys
     <div
       {...common}
       role="row"
@@ -184,10 +184,8 @@ function Row({ line, top, isActive, isSelected, onPress, onTwist }: RowProps) {
       data-state={row.state}
       onClick={onPress}
     >
-      {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above */}
       <div role="gridcell" className="tree-name" style={indentOf(level)}>
         {hasChildren ? (
-          // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the arrow keys of the treegrid do the same
           <span
             className="tree-twisty"
             onClick={(event) => {
@@ -213,15 +211,12 @@ function Row({ line, top, isActive, isSelected, onPress, onTwist }: RowProps) {
           </span>
         )}
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above */}
       <span role="gridcell">
         <StateBadge look={nodeLooks[row.state]} />
       </span>
-      {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above */}
       <span role="gridcell" className="tree-end tree-code tree-minor" data-bad={(row.result ?? 0) !== 0 || undefined}>
         {row.result ?? ''}
       </span>
-      {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above */}
       <span role="gridcell" className="tree-end tree-minor">
         <Duration from={row.started_at} to={row.finished_at} />
       </span>

@@ -30,7 +30,7 @@ const SHOWN = 50
 export function Deliveries({ id }: { readonly id: string }) {
   const { state } = page.useSearch()
   const navigate = page.useNavigate()
-  const wanted = state === 'pending' || state === 'succeeded' || state === 'failed' ? state : undefined
+  const wanted = (Object.keys(looks) as State[]).find((one) => one === state)
   const query = { limit: SHOWN, ...(wanted === undefined ? {} : { state: wanted }) }
   const list = useCall(routes.webhooks.deliveries, { params: { id }, query })
   useFresh([`webhook:${id}`], ['webhooks.deliveries', 'webhooks.list'])
