@@ -28,37 +28,34 @@ export async function describeNodes(db: Db, nodes: readonly Metadata[]): Promise
   )
 }
 
+/** As the types of nodes have them; `args` is null where they are too long to be told. */
 type Meant = {
-  readonly command?: unknown
-  /** Null: too long to be told. */
-  readonly args?: unknown
-  readonly file?: unknown
-  readonly time?: unknown
-  readonly seconds?: unknown
+  readonly command?: string
+  readonly args?: readonly string[] | null
+  readonly file?: string
+  readonly time?: string
+  readonly seconds?: number | string
 }
 
-function summaryOf(type: Metadata['type'] | undefined, data: Meant): string {
-  const { command, args = [], file, time, seconds } = data
+function summaryOf(type: Metadata['type'] | undefined, { command, args = [], file, time, seconds }: Meant): string {
   if (command !== undefined) {
-    const words = Array.isArray(args) ? args.map(quote) : ['…']
-    const program = type === 'shell command' ? String(command) : quote(command)
-    return cut([program, ...words].join(' '))
+    const words = args === null ? ['…'] : args.map(quote)
+    return cut([type === 'shell command' ? command : quote(command), ...words].join(' '))
   }
-  if (file !== undefined) return cut(`until ${String(file)} exists`)
-  if (time !== undefined) return cut(`until ${String(time)}`)
-  return seconds === undefined ? '' : cut(`for ${String(seconds)} s`)
+  if (file !== undefined) return cut(`until ${file} exists`)
+  if (time !== undefined) return cut(`until ${time}`)
+  return seconds === undefined ? '' : cut(`for ${seconds} s`)
 }
 
 /** As it would be typed: in quotes where its words would fall apart. */
-function quote(word: unknown): string {
-  const text = String(word)
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
 function cut(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
-  const letters = [...line.slice(0, 2 * MOST_LETTERS)]
-  return letters.length <= MOST_LETTERS && line.length <= 2 * MOST_LETTERS
-    ? line
-    : `${letters.slice(0, MOST_LETTERS - 1).join('')}…`
+  if (line.length <= MOST_LETTERS) return line
+  const begin = line.slice(0, MOST_LETTERS - 1)
+  // A character of two halves is not cut through.
+  return `${/[\ud800-\udbff]$/.test(begin) ? begin.slice(0, -1) : begin}…`
 }

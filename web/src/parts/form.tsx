@@ -94,6 +94,12 @@ export function SelectField({
   )
 }
 
+/** What was filled in under a name; empty when there is no such field. */
+export function fieldOf(given: FormData, name: string): string {
+  const value = given.get(name)
+  return typeof value === 'string' ? value : ''
+}
+
 type FormDialogProps = {
   readonly isOpen: boolean
   readonly onClose: () => void

@@ -6,7 +6,7 @@ import { type BodyAnswered, call, routes, useCall, useRefusal } from '../api.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/confirm.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { FormDialog, SelectField, TextArea, TextField } from '../parts/form.tsx'
+import { FormDialog, fieldOf, SelectField, TextArea, TextField } from '../parts/form.tsx'
 import { Loaded, Panel } from '../parts/panel.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { RelativeTime } from '../parts/time.tsx'
@@ -126,9 +126,9 @@ function SetSecret({ edited, archives, onClose }: SetSecretProps) {
   const queries = useQueryClient()
   const isNew = edited.name === ''
   const save = async (given: FormData) => {
-    const name = isNew ? String(given.get('name')).trim() : edited.name
-    const archive = isNew ? String(given.get('archive')) : (edited.archive ?? '')
-    const body = { value: String(given.get('value')) }
+    const name = isNew ? fieldOf(given, 'name').trim() : edited.name
+    const archive = isNew ? fieldOf(given, 'archive') : (edited.archive ?? '')
+    const body = { value: fieldOf(given, 'value') }
     if (archive === '') await call(routes.secrets.set, { params: { name }, body })
     else await call(routes.secrets.setOf, { params: { archive, name }, body })
     tell(`${name} of ${whose(archive || null)} was set`)

@@ -7,7 +7,7 @@ import { clock } from '../clock.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/confirm.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { FormDialog, SelectField, TextField } from '../parts/form.tsx'
+import { FormDialog, fieldOf, SelectField, TextField } from '../parts/form.tsx'
 import { Link } from '../parts/link.tsx'
 import { Loaded, Panel } from '../parts/panel.tsx'
 import { type Column, Table } from '../parts/table.tsx'
@@ -151,9 +151,9 @@ function MakeToken({ isOpen, onClose, onMade }: MakeTokenProps) {
   const queries = useQueryClient()
   const [may, setMay] = useState('submitter')
   const make = async (given: FormData) => {
-    const name = String(given.get('name')).trim()
+    const name = fieldOf(given, 'name').trim()
     const days = Number(given.get('days'))
-    const limitTo = String(given.get('limit') ?? '').trim()
+    const limitTo = fieldOf(given, 'limit').trim()
     const body: Asked<typeof routes.tokens.create>['body'] = {
       name,
       ...(isLimit(may) ? { limit: { to: may, name: limitTo } } : { role: may as Role }),

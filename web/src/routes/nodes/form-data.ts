@@ -8,7 +8,11 @@ export type NodeChange = NonNullable<Asked<typeof routes.nodes.change>['body']>
 
 type Data = Record<string, unknown>
 
-const textOf = (given: FormData, name: string) => String(given.get(name) ?? '')
+function textOf(given: FormData, name: string): string {
+  const value = given.get(name)
+  return typeof value === 'string' ? value : ''
+}
+
 const linesOf = (text: string) => text.replace(/\r/g, '').replace(/\n+$/, '')
 
 /** The data of a node by its form; what is left empty is left out. Throws `Error` with what is wrong. */
@@ -83,7 +87,10 @@ export type Filled = { readonly [name: string]: string }
 
 /** How the data of a node stands in its form. */
 export function filledOf({ data }: Node): Filled {
-  const text = (name: string) => (data[name] === undefined ? '' : String(data[name]))
+  const text = (name: string) => {
+    const value = data[name]
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+  }
   const args = Array.isArray(data['args']) ? data['args'].join('\n') : ''
   const env = Object.entries((data['env'] ?? {}) as Record<string, string>).map(([name, value]) => `${name}=${value}`)
   const plain = ['command', 'file', 'time', 'interval', 'seconds', 'cwd', 'timeout'].map((name) => [name, text(name)])

@@ -5,7 +5,7 @@ import { call, open, routes, textOf, useCall, useRefusal } from '../../api.ts'
 import { type Json, memberOf, readJson, writeJson } from '../../json.ts'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { CodeBlock } from '../../parts/code-block.tsx'
-import { FormDialog, TextArea, TextField } from '../../parts/form.tsx'
+import { FormDialog, fieldOf, TextArea, TextField } from '../../parts/form.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 import { Loaded } from '../../parts/panel.tsx'
 import { tell } from '../../parts/toast.tsx'
@@ -117,8 +117,8 @@ function EditValue({
   const queries = useQueryClient()
   const isNew = edited.key === ''
   const save = async (given: FormData) => {
-    const key = isNew ? String(given.get('key')).trim() : edited.key
-    const value = parseExact(String(given.get('value')))
+    const key = isNew ? fieldOf(given, 'key').trim() : edited.key
+    const value = parseExact(fieldOf(given, 'value'))
     // A new key is set only if nobody has set it meanwhile.
     const asked = { params: { id, key }, body: { value }, ...(isNew ? { query: { start: '' } } : {}) }
     await call(routes.nodes.write, asked, edited.etag === undefined ? {} : { ifMatch: edited.etag })

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { call, open, routes } from '../../api.ts'
-import { FormDialog, SelectField, TextArea, TextField } from '../../parts/form.tsx'
+import { FormDialog, fieldOf, SelectField, TextArea, TextField } from '../../parts/form.tsx'
 import { tell } from '../../parts/toast.tsx'
 import {
   chainOf,
@@ -69,7 +69,7 @@ export function AddChain({
   onAdded,
 }: DialogProps & { readonly parent: Parent; readonly onAdded: (id: string) => void }) {
   const add = async (given: FormData) => {
-    const body = chainOf(String(given.get('commands') ?? ''), parent.id)
+    const body = chainOf(fieldOf(given, 'commands'), parent.id)
     const added = await call(routes.nodes.add, { body }, onceOnly())
     tell(`${added.length} nodes were added`)
     const [first] = added
@@ -131,7 +131,7 @@ export function MoveNode({
   etag,
 }: DialogProps & { readonly node: Node; readonly etag: string }) {
   const move = async (given: FormData) => {
-    const parent = String(given.get('parent') ?? '').trim()
+    const parent = fieldOf(given, 'parent').trim()
     const asked = { params: { id: node.id }, body: { metadata: { parent } } }
     await call(routes.nodes.change, asked, { ifMatch: etag })
     tell(`Node ${node.id} is below ${parent} now`)

@@ -51,7 +51,6 @@ export function NodeOutput({ id, task, stream, startedAt, onStream }: NodeOutput
 }
 
 // Colours and other codes of terminals: the log's own page shows them.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are control characters
 const CODES = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g
 
 function Text({ id, task, stream }: Pick<NodeOutputProps, 'id' | 'task' | 'stream'>) {

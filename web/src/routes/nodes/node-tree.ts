@@ -154,7 +154,7 @@ export class NodeTree {
   /** Events may be missing: asks again for what is shown. */
   async reset(): Promise<void> {
     const shown = [TOP, ...[...this.#open].filter((id) => this.#branches.has(id))]
-    for (const id of [...this.#branches.keys()]) if (!shown.includes(id)) this.#branches.delete(id)
+    for (const id of this.#branches.keys()) if (!shown.includes(id)) this.#branches.delete(id)
     await Promise.all(shown.map((of) => this.#reload(of)))
   }
 

@@ -2,7 +2,7 @@ import { Link2 } from 'lucide-react'
 import { useState } from 'react'
 import { call, type Role, routes, useCall } from '../../api.ts'
 import { Button } from '../../parts/button.tsx'
-import { FormDialog, SelectField, TextField } from '../../parts/form.tsx'
+import { FormDialog, fieldOf, SelectField, TextField } from '../../parts/form.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { SecretShown } from './secret-shown.tsx'
 
@@ -22,8 +22,8 @@ export function SignInLinks() {
   const [made, setMade] = useState<{ readonly url: string; readonly role: string }>()
   const allowed = rising.slice(0, rising.indexOf(me?.role ?? 'viewer') + 1)
   const make = async (given: FormData) => {
-    const name = String(given.get('name')).trim()
-    const role = String(given.get('role')) as Role
+    const name = fieldOf(given, 'name').trim()
+    const role = fieldOf(given, 'role') as Role
     setMade(await call(routes.session.link, { body: { role, ...(name === '' ? {} : { name }) } }))
   }
   return (

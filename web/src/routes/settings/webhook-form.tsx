@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type BodyAnswered, call, routes } from '../../api.ts'
-import { FormDialog, TextArea, TextField } from '../../parts/form.tsx'
+import { FormDialog, fieldOf, TextArea, TextField } from '../../parts/form.tsx'
 import { tell } from '../../parts/toast.tsx'
 
 export type Webhook = BodyAnswered<typeof routes.webhooks.list>['items'][number]
@@ -14,7 +14,7 @@ type WebhookFormProps = {
 }
 
 const listOf = (given: FormData, name: string) =>
-  String(given.get(name))
+  fieldOf(given, name)
     .split(/[\n,]/)
     .map((line) => line.trim())
     .filter((line) => line !== '')
@@ -24,8 +24,8 @@ export function WebhookForm({ isOpen, onClose, webhook, onMade }: WebhookFormPro
   const queries = useQueryClient()
   const save = async (given: FormData) => {
     const body = {
-      url: String(given.get('url')).trim(),
-      description: String(given.get('description')).trim(),
+      url: fieldOf(given, 'url').trim(),
+      description: fieldOf(given, 'description').trim(),
       scopes: listOf(given, 'scopes'),
       names: listOf(given, 'names'),
     }
