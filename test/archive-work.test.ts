@@ -158,6 +158,31 @@ describe.each(kinds)('an archive in %s', (kind) => {
   }, 60_000)
 })
 
+test('the index is not kept waiting by long tasks of earlier revisions', async () => {
+  await using server = await aServer({ poll_seconds: 3600 })
+  const gate = join((await scratch()).path, 'gate')
+  const archive = await anArchive(
+    server,
+    'svn',
+    `
+- { name: indexing, uses: index, depends: [PREV] }
+- { name: long, exclusive: true, script: 'while [ ! -e ${gate} ]; do sleep 0.05; done' }
+`,
+  )
+  await archive.state('1:long', 'running')
+  for (const rev of [2, 3]) {
+    await archive.commit({ chapter: `the wheel turned ${rev} times` })
+    await archive.announce(rev)
+    await archive.state(`${rev}:indexing`, 'succeeded')
+  }
+  const { json } = await server.ask('GET', `/v1/archives/${archive.name}/index?q=wheel`)
+  expect(json).toMatchObject({ items: [{ path: 'chapter', last_changed: 3 }] })
+  expect((await archive.task('1:long')).state).toBe('running')
+  expect((await archive.task('3:long')).state).toBe('waiting')
+  await writeFile(gate, '')
+  await archive.state('3:long', 'succeeded')
+}, 60_000)
+
 test('A15: a secret reaches the task and nothing else, and its token reaches the task alone', async () => {
   await using server = await aServer({ poll_seconds: 3600 })
   const run = commandLineOf(server)
