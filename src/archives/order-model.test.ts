@@ -1,7 +1,6 @@
 // Random definitions and histories, planned while their tasks are performed, some of which fail, and compared with the
 // model: nothing begins before what the rules make it wait for, nothing is canceled or skipped without a reason in the
 // rules, exclusive tasks are alone, and in the end nothing is left.
-import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Model, type Revision, revision } from '../../test/archive-model.ts'
@@ -137,13 +136,13 @@ test('whatever is planned while tasks run and fail, the order is that of the rul
   await using cache = await scratch()
   const options = { ...engine, pool: engine.pool, millrace: engine.millrace, cacheDir: cache.path, pollSeconds: 3600 }
   const verbs = createArchives({ ...options, onError: (error) => expect.fail(String(error)) })
-  let fateOf = (_: string) => ({ fails: false, turns: 0 })
+  let fateOf: (key: string) => { readonly fails: boolean; readonly turns: number }
   let begun = 0
   const work: AnyWorker['work'] = async ({ task, signal }) => {
     begun += 1
     const { fails, turns } = fateOf(task.key ?? '')
-    // Turns of the loop, not time: others get their chance to come between.
-    for (let turn = 0; turn < turns && !signal.aborted; turn += 1) await sleep(1)
+    // Not time but ways to the database and back: others get their chance to come between.
+    for (let turn = 0; turn < turns && !signal.aborted; turn += 1) await engine.pool.query('select')
     if (signal.aborted) throw signal.reason
     if (fails) throw new PermanentError('it was to fail')
     return undefined
