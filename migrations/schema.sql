@@ -786,7 +786,7 @@ millrace.rewire(p_dependent bigint, p_prerequisites bigint[], p_conditions text[
 millrace.search_tasks(p_from bigint, p_before bigint, p_scopes text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint) returns bigint[] plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f6898f76ab66
 millrace.sequence_outbox() returns bigint plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan cba43d4ae799
 millrace.set_idle(p_holder integer, p_lanes integer[], p_is_idle boolean) returns void plpgsql b12e0b4f5b2b
-millrace.settle(p_ids bigint[], p_state millrace.state) returns bigint[] plpgsql 461901089e53
+millrace.settle(p_ids bigint[], p_state millrace.state) returns bigint[] plpgsql c62383b56d82
 millrace.skip(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 690f9bcb6370
 millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 2226ca68e256
 millrace.spread_rerun(p_ids bigint[]) returns void sql 3e4ae1e202bd

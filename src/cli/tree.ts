@@ -67,7 +67,7 @@ const look: readonly Entry[] = [
     async () => (await import('./commands/status.ts')).status,
   ),
   leaf('ls', 'list tasks', async () => (await import('./commands/ls.ts')).ls),
-  leaf('show', 'show a task', async () => (await import('./commands/show.ts')).show),
+  leaf('show', 'show a task, or a revision of an archive', async () => (await import('./commands/show.ts')).show),
   leaf('why', 'say why a task is in its state', async () => (await import('./commands/why.ts')).why),
   leaf('logs', 'print the output of a task', async () => (await import('./commands/logs.ts')).logs),
   leaf(
