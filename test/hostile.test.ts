@@ -111,8 +111,9 @@ test('unknown fields are refused by name, on every route that takes a body', asy
   for (const { method, path } of withBody) {
     const given = path === '/v1/nodes' ? [{ surely_unknown: 1 }] : { surely_unknown: 1 }
     const { json } = await refused(method, filled(path, '1'), JSON.stringify(given))
-    // Without an archive of the name, that is told first.
-    if (json.status === 400) expect(JSON.stringify(json.errors), `${method} ${path}`).toContain('surely_unknown')
+    // What the body is comes before what the path names: otherwise it would be 404.
+    expect(json, `${method} ${path}`).toMatchObject({ status: 400, code: 'invalid' })
+    expect(JSON.stringify(json.errors), `${method} ${path}`).toContain('surely_unknown')
   }
 })
 
