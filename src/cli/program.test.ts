@@ -68,7 +68,7 @@ describe('help', () => {
     const own = command.options.filter(({ flags }) => !fromSettings.includes(flags))
     const taken = longOf(own).filter((flag) => !unspoken.includes(flag))
     expect(longs.toSorted()).toEqual(taken.toSorted())
-    const args = [...usage.replaceAll(/\[-.*?\]/g, '').matchAll(/[A-Z]{2,}/g)]
+    const args = [...usage.replaceAll(/\[-.*?\]|--[a-z-]+ [A-Z]+/g, '').matchAll(/[A-Z]{2,}/g)]
     expect(args).toHaveLength(command.registeredArguments.length)
   })
 

@@ -108,6 +108,11 @@ const act: readonly Entry[] = [
     async () => (await import('./commands/cancel.ts')).cancel,
   ),
   leaf('hold', 'keep tasks from starting', async () => (await import('./commands/hold.ts')).hold),
+  leaf(
+    'priority',
+    'say which tasks come first among those that are ready',
+    async () => (await import('./commands/priority.ts')).priority,
+  ),
   leaf('release', 'let held tasks go on', async () => (await import('./commands/release.ts')).release),
   leaf(
     'skip',
