@@ -54,6 +54,9 @@ begin
   select coalesce(l.id, d.id), 'is both unfinished and finished' from millrace.live l join millrace.done d on d.id = l.id;
 
   return query
+  select d.id, format('is over, and %s', d.state) from millrace.done d where d.state not in ('succeeded', 'failed', 'canceled', 'skipped');
+
+  return query
   select t.id, 'is neither unfinished nor finished'
   from millrace.task t
   where not exists (select 1 from millrace.live l where l.id = t.id) and not exists (select 1 from millrace.done d where d.id = t.id);
