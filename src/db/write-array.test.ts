@@ -6,7 +6,7 @@ const texts = ['plain', '', 'NULL', 'null', '"', '\\', '\\"', '{a,b}', ' a ', "'
 
 test('the server reads what was written', async () => {
   await using db = await database()
-  const read = async (type: string, elements: readonly unknown[]) => {
+  const read = async (type: string, elements: readonly (string | number | boolean | null)[]) => {
     const { rows } = await db.pool.query(`select $1::${type} as found`, [arrayWriter(type)?.(elements)])
     return rows[0].found
   }

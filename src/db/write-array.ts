@@ -1,4 +1,5 @@
-type Write = (elements: readonly unknown[]) => string
+type Element = string | number | boolean | null
+type Write = (elements: readonly Element[]) => string
 
 const BARE: ReadonlySet<string> = new Set(['bool[]', 'int2[]', 'int4[]', 'int8[]', 'float8[]'])
 const QUOTED: ReadonlySet<string> = new Set(['text[]', 'jsonb[]'])
@@ -13,8 +14,8 @@ export function arrayWriter(type: string): Write | undefined {
   return undefined
 }
 
-function quoted(element: unknown): string {
-  if (element === null || element === undefined) return 'NULL'
+function quoted(element: Element): string {
+  if (element === null) return 'NULL'
   const text = String(element)
   return text.includes('"') || text.includes('\\') ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`
 }

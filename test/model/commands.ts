@@ -173,6 +173,12 @@ export const outcome = (name: OutcomeName, isAny = false): Command => ({
 
 const afterFirst = { ...plain, requires: [{ pick: 0, when: 'succeeded' as const }] }
 
+function hopsFrom(...graphs: { items: Item[]; claims?: number }[]): [Command[]][] {
+  return graphs.map(({ items, claims = 1 }) => [
+    [{ type: 'add', items }, ...Array.from({ length: claims }, () => claim), outcome('hop'), outcome('hop')],
+  ])
+}
+
 /**
  * Stories too long to be met by chance in every run: a token of an earlier claim, offered by the same dispatcher; a task
  * that is released and superseded by the same success; a chain.
@@ -190,7 +196,27 @@ export const stories: [Command[]][] = [
     ],
   ],
   [[{ type: 'add', items: [plain, afterFirst, { ...afterFirst, cancels: [1] }] }, claim, outcome('finish')]],
-  [[{ type: 'add', items: [plain, afterFirst] }, claim, outcome('hop'), outcome('hop')]],
+  // What a hop may not pass over.
+  ...hopsFrom(
+    { items: [plain, afterFirst] },
+    { items: [plain, { ...afterFirst, locks: ['x'] }] },
+    {
+      items: [
+        { ...plain, locks: ['x'] },
+        { ...plain, locks: ['x'] },
+      ],
+    },
+    {
+      items: [plain, plain, { ...afterFirst, requires: [...afterFirst.requires, { pick: 1, when: 'succeeded' }] }],
+      claims: 2,
+    },
+    { items: [plain, { ...afterFirst, isHeld: true }] },
+    { items: [plain, { ...afterFirst, isEarly: true }] },
+    { items: [plain, plain, { ...afterFirst, cancels: [1] }], claims: 2 },
+    { items: [plain, { ...plain, requires: [{ pick: 0, when: 'failed' }] }] },
+    { items: [plain, { ...afterFirst, kind: 1 }] },
+    { items: [plain, plain, afterFirst] },
+  ),
   [
     [
       { type: 'add', items: [plain, afterFirst] },
@@ -201,5 +227,16 @@ export const stories: [Command[]][] = [
       outcome('hop'),
     ],
   ],
-  [[{ type: 'add', items: [plain, { ...afterFirst, locks: ['x'] }] }, claim, outcome('hop'), outcome('hop')]],
+  [[{ type: 'add', items: [plain] }, claim, { type: 'verb', name: 'cancel', pick: 0, isAny: false }, outcome('hop')]],
+  [
+    [
+      { type: 'add', items: [plain, afterFirst] },
+      claim,
+      outcome('hop'),
+      outcome('hop'),
+      { type: 'verb', name: 'rerun', pick: 0, isAny: false },
+      claim,
+      outcome('hop'),
+    ],
+  ],
 ]

@@ -216,6 +216,10 @@ class Comparison {
       a.priority - b.priority || Number(BigInt(a.ready_order ?? 0) - BigInt(b.ready_order ?? 0))
     const taken = this.#last.filter((row) => claimed.has(row.id))
     const left = this.#last.filter((row) => row.is_claimable && lanes.includes(row.lane as number))
+    expect(
+      taken.every((row) => lanes.includes(row.lane as number)),
+      'all are of its lanes',
+    ).toBe(true)
     if (left.length > 0) expect(taken.length, 'claimed by a hop, with more to claim').toBe(HOP)
     for (const row of left)
       expect(
