@@ -798,5 +798,5 @@ millrace.targets_of(p_id bigint) returns SETOF bigint sql stable 94b444a22361
 millrace.unblock(p_dependents bigint[], p_counts integer[]) returns bigint[] plpgsql 8b401d386b62
 millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 2c711b55ab48
 millrace.unregister(p_holder integer) returns void plpgsql 855cc61f0f11
-millrace.verify() returns TABLE(task bigint, problem text) plpgsql 9a127fe69565
+millrace.verify() returns TABLE(task bigint, problem text) plpgsql 51656b252d4d
 millrace.wake() returns void plpgsql cf8aabd6fab8
