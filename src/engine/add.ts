@@ -157,25 +157,34 @@ type Links = {
 }
 
 function toLinks(items: readonly AddItem[]): Links {
-  const edges: [item: number, prerequisite: string, condition: Condition][] = []
-  const cancels: [item: number, target: string, isChain: boolean][] = []
+  const edges = { items: [] as number[], prerequisites: [] as string[], conditions: [] as Condition[] }
+  const cancels = { items: [] as number[], targets: [] as string[], chains: [] as boolean[] }
   items.forEach((item, i) => {
+    const named = (item.requires?.length ?? 0) > 1 ? new Set<string>() : undefined
     for (const required of item.requires ?? []) {
-      const when = typeof required === 'string' ? 'succeeded' : (required.when ?? 'succeeded')
-      edges.push([i + 1, toReference(required, items.length), toCondition(when)])
+      const prerequisite = toReference(required, items.length)
+      const condition = toCondition(typeof required === 'string' ? 'succeeded' : (required.when ?? 'succeeded'))
+      const edge = condition === 'succeeded' ? prerequisite : `${prerequisite} ${condition}`
+      if (named?.has(edge)) continue
+      named?.add(edge)
+      edges.items.push(i + 1)
+      edges.prerequisites.push(prerequisite)
+      edges.conditions.push(condition)
     }
     for (const target of item.cancels ?? []) {
-      const isChain = typeof target === 'object' && target.isChain === true
-      cancels.push([i + 1, toReference(target, items.length), isChain])
+      cancels.items.push(i + 1)
+      cancels.targets.push(toReference(target, items.length))
+      cancels.chains.push(typeof target === 'object' && target.isChain === true)
     }
   })
+  const [hasEdges, hasCancels] = [edges.items.length > 0, cancels.items.length > 0]
   return {
-    edge_items: edges.length > 0 ? edges.map(([item]) => item) : null,
-    edge_prerequisites: edges.length > 0 ? edges.map(([, prerequisite]) => prerequisite) : null,
-    edge_conditions: edges.length > 0 ? edges.map(([, , condition]) => condition) : null,
-    cancel_items: cancels.length > 0 ? cancels.map(([item]) => item) : null,
-    cancel_targets: cancels.length > 0 ? cancels.map(([, target]) => target) : null,
-    cancel_chains: cancels.some(([, , isChain]) => isChain) ? cancels.map(([, , isChain]) => isChain) : null,
+    edge_items: hasEdges ? edges.items : null,
+    edge_prerequisites: hasEdges ? edges.prerequisites : null,
+    edge_conditions: edges.conditions.some((condition) => condition !== 'succeeded') ? edges.conditions : null,
+    cancel_items: hasCancels ? cancels.items : null,
+    cancel_targets: hasCancels ? cancels.targets : null,
+    cancel_chains: cancels.chains.includes(true) ? cancels.chains : null,
   }
 }
 
@@ -213,14 +222,13 @@ export function toEdges(requires: readonly Requirement[]): { prerequisites: Task
   }
 }
 
+const itemOf = (required: RequirementRef) => (typeof required === 'object' && 'item' in required ? required.item : -1)
+
 /** Refuses edges among the items of one call that close a cycle; an edge to an existing task cannot. */
 function refuseCycle(items: readonly AddItem[]): void {
-  const above = items.map((item) =>
-    (item.requires ?? []).flatMap((required) =>
-      typeof required === 'object' && 'item' in required ? [required.item] : [],
-    ),
-  )
-  if (above.every((list) => list.length === 0)) return
+  // What waits for earlier items alone, as most do, closes none.
+  if (items.every((item, i) => (item.requires ?? []).every((required) => itemOf(required) < i))) return
+  const above = items.map((item) => (item.requires ?? []).map(itemOf).filter((at) => at >= 0))
   const state = new Uint8Array(items.length) // 1: on the path, 2: known to be free of cycles
   for (let start = 0; start < items.length; start += 1) {
     if (state[start] !== 0) continue
