@@ -55,6 +55,7 @@ export type {
   Subscription,
   TaskEvent,
 } from './task-event.ts'
+export type { Line } from './list-lines.ts'
 export type { Percentiles, Throughput, ThroughputBucket } from './throughput.ts'
 export type { Span, SpanKind, Timeline, TimelineTask } from './timeline.ts'
 export type { Why } from './why.ts'

@@ -113,6 +113,12 @@ export function resumeLive(): void {
   tellReset()
 }
 
+/** Tries again at once what would be tried by itself in a while. */
+export function retryLive(): void {
+  stream.stop()
+  stream.start()
+}
+
 /** Begins to follow the server, and pauses by itself while nobody looks. Answers how to end it. */
 export function startLive(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
