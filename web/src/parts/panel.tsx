@@ -2,6 +2,7 @@ import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
 import { RotateCw } from 'lucide-react'
 import { Component, type ReactNode, useId } from 'react'
 import { queryOf, routes, ServerRefused } from '../api.ts'
+import { personOf } from '../person.ts'
 import { Button } from './button.tsx'
 import { RelativeTime } from './time.tsx'
 import './panel.css'
@@ -104,7 +105,7 @@ function AnotherRole() {
   const me = useQueryClient().getQueryData(queryOf(routes.session.me).queryKey)
   return (
     <p className="muted">
-      {me !== undefined && `You are signed in as ${me.name} (${me.role ?? 'limited'}). `}
+      {me !== undefined && `You are signed in as ${personOf(me.name)} (${me.role ?? 'limited'}). `}
       An administrator can make a link that signs you in with another role.
     </p>
   )

@@ -78,6 +78,15 @@ function draw(place: HTMLElement, { look, zone, data, latest }: Drawn): uPlot {
     ticks: { show: false },
     font: `11px ${token('--font')}`,
   }
+  const clock = new Intl.DateTimeFormat(undefined, {
+    timeZone: zone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
+  const day = new Intl.DateTimeFormat(undefined, { timeZone: zone, month: 'short', day: 'numeric' })
+  const times: uPlot.Axis.DynamicValues = (_, ticks, __, ___, step) =>
+    ticks.map((seconds) => (step >= 86_400 ? day : clock).format(seconds * 1000))
   const bars = uPlot.paths.bars?.({ size: [0.8, 40], align: 0 })
   const drawn = new uPlot(
     {
@@ -87,7 +96,7 @@ function draw(place: HTMLElement, { look, zone, data, latest }: Drawn): uPlot {
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { show: false } },
       scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
-      axes: [axis, { ...axis, size: 58, values: (_, ticks) => ticks.map((tick) => latest.current.format(tick)) }],
+      axes: [{ ...axis, values: times, size: 30 }, { ...axis, size: 58, values: (_, ticks) => ticks.map((tick) => latest.current.format(tick)) }],
       series: [
         {},
         ...look.map(({ label, colour, isBar, isDashed }) => ({

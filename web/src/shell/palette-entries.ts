@@ -107,6 +107,10 @@ function useLocal(text: string): Section[] {
 const hintOf = ({ key, refusal }: Key, title: string) => refusal ?? key ?? title
 const toRun = ({ run, refusal }: Key) => ({ run, ...(refusal === undefined ? {} : { refusal }) })
 
+/** As it is written everywhere else: `My-Project@12:index`, or `scope/key`. */
+const naturalKey = (scope: string, key: string) =>
+  scope.startsWith('archive:') ? `${scope.slice('archive:'.length)}@${key}` : `${scope}/${key}`
+
 /** What the server knows: never more than a few, however much there is. */
 function useFound(text: string): { readonly sections: Section[]; readonly isLooking: boolean } {
   const navigate = useNavigate()
@@ -133,8 +137,8 @@ function useFound(text: string): { readonly sections: Section[]; readonly isLook
     }))
   const foundTasks = (isWorthwhile ? (tasks.data?.items ?? []) : []).map(({ id, key, scope, kind, state }) => ({
     id: `task ${id}`,
-    label: key ?? `${kind ?? scope} ${id}`,
-    hint: `${state} · ${scope}`,
+    label: key === null ? `${kind ?? scope} ${id}` : naturalKey(scope, key),
+    hint: state,
     run: () => void navigate({ to: '/tasks/$id', params: { id } }),
   }))
   return {

@@ -3,6 +3,7 @@ import { call, routes, useCall } from '../api.ts'
 import { basePath } from '../base-path.ts'
 import { serverVersion } from '../build.ts'
 import { Menu } from '../parts/menu.tsx'
+import { personOf } from '../person.ts'
 import { tell } from '../parts/toast.tsx'
 import { chooseTheme, type Theme, themes, useTheme } from '../theme.ts'
 import { chooseZone, useZone, type Zone, zoneNames, zones } from '../zone.ts'
@@ -61,12 +62,13 @@ export function AccountMenu() {
     }
   }
   const role = me?.role ?? 'limited'
+  const name = personOf(me?.name ?? 'unknown')
   return (
     <Menu
-      label={`Account: ${me?.name ?? 'unknown'}, ${role}`}
+      label={`Account: ${name}, ${role}`}
       icon={UserRound}
       actions={[
-        { id: 'here', label: `Sign out ${me?.name ?? ''} (${role})`, onAction: () => void signOut(false) },
+        { id: 'here', label: `Sign out ${name} (${role})`, onAction: () => void signOut(false) },
         { id: 'everywhere', label: 'Sign out everywhere', onAction: () => void signOut(true) },
         ...(serverVersion === undefined
           ? []
