@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { planned, register } from '../harness/archives.ts'
+import { PLANS_ONLY, planned, register } from '../harness/archives.ts'
 import { type Claim, figures, freshStore, quantile } from '../harness/bench.ts'
 import { type Server, startServer } from '../harness/server.ts'
 
@@ -25,7 +25,7 @@ async function fill(server: Server, revisions: number): Promise<void> {
 }
 
 async function look(databaseUrl: string, samples: number, revisions: number) {
-  const server = await startServer(databaseUrl, { MILLRACE_RATE_LIMIT: '0' })
+  const server = await startServer(databaseUrl, PLANS_ONLY)
   try {
     await fill(server, revisions)
     const path = `/v1/archives/bench/loom?limit=${ROWS}`

@@ -3,7 +3,7 @@ export function diffLines(from: string, to: string): string[] {
   const old = from.split('\n')
   const young = to.split('\n')
   // common[i][j]: how many lines the rests from i and from j share, in order.
-  const common = Array.from({ length: old.length + 1 }, () => new Array<number>(young.length + 1).fill(0))
+  const common = Array.from({ length: old.length + 1 }, () => young.map(() => 0))
   const at = (i: number, j: number) => common[i]?.[j] ?? 0
   for (let i = old.length - 1; i >= 0; i--) {
     for (let j = young.length - 1; j >= 0; j--) {

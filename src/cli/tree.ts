@@ -1,18 +1,7 @@
 // Every command: its name, what it does in half a line, and where its file is. Help and a mistyped name need no more
 // than this table; the file is loaded when its command is asked for.
-import type { CommandFile } from './command.ts'
-
-type Leaf = { readonly name: string; readonly about: string; readonly load: () => Promise<CommandFile> }
-type Branch = {
-  readonly name: string
-  readonly about: string
-  readonly commands: readonly Leaf[]
-  /** The one that is meant where none is named. */
-  readonly byDefault?: string
-}
-export type Entry = Leaf | Branch
-
-const leaf = (name: string, about: string, load: Leaf['load']): Leaf => ({ name, about, load })
+import { type Entry, type Leaf, leaf } from './leaf.ts'
+import { databases, webhooks } from './tree-machinery.ts'
 
 type Group = { readonly title: string; readonly commands: readonly Entry[] }
 
@@ -87,7 +76,7 @@ const look: readonly Entry[] = [
     async () => (await import('./commands/status.ts')).status,
   ),
   leaf('ls', 'list tasks', async () => (await import('./commands/ls.ts')).ls),
-  leaf('show', 'show a task', async () => (await import('./commands/show.ts')).show),
+  leaf('show', 'show a task, or a revision of an archive', async () => (await import('./commands/show.ts')).show),
   leaf('why', 'say why a task is in its state', async () => (await import('./commands/why.ts')).why),
   leaf('logs', 'print the output of a task', async () => (await import('./commands/logs.ts')).logs),
   leaf(
@@ -272,34 +261,6 @@ const secrets: readonly Leaf[] = [
   leaf('rm', 'remove a secret', async () => (await import('./commands/secret-rm.ts')).secretRm),
 ]
 
-const webhooks: readonly Leaf[] = [
-  leaf(
-    'add',
-    'have a receiver told of what happens',
-    async () => (await import('./commands/webhook-add.ts')).webhookAdd,
-  ),
-  leaf('ls', 'list webhooks', async () => (await import('./commands/webhook-ls.ts')).webhookLs),
-  leaf('test', 'send a test message, now', async () => (await import('./commands/webhook-test.ts')).webhookTest),
-  leaf(
-    'deliveries',
-    'list what was sent, and what came of it',
-    async () => (await import('./commands/webhook-deliveries.ts')).webhookDeliveries,
-  ),
-  leaf('resend', 'send deliveries again', async () => (await import('./commands/webhook-resend.ts')).webhookResend),
-  leaf(
-    'enable',
-    'let webhooks be told again',
-    async () => (await import('./commands/webhook-enable.ts')).webhookEnable,
-  ),
-  leaf(
-    'disable',
-    'keep webhooks from being told',
-    async () => (await import('./commands/webhook-disable.ts')).webhookDisable,
-  ),
-  leaf('rotate', 'make a new secret', async () => (await import('./commands/webhook-rotate.ts')).webhookRotate),
-  leaf('rm', 'remove a webhook', async () => (await import('./commands/webhook-rm.ts')).webhookRm),
-]
-
 const tokens: readonly Leaf[] = [
   leaf('create', 'make a token', async () => (await import('./commands/token-create.ts')).tokenCreate),
   leaf('ls', 'list tokens', async () => (await import('./commands/token-ls.ts')).tokenLs),
@@ -339,7 +300,10 @@ const other: readonly Entry[] = [
 ]
 
 export const tree: readonly Group[] = [
-  { title: 'Start', commands: start },
+  {
+    title: 'Start',
+    commands: [...start, { name: 'db', about: 'the database: reach it, copy it, move it', commands: databases }],
+  },
   { title: 'Look', commands: look },
   { title: 'Act', commands: act },
   {

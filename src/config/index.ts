@@ -1,4 +1,5 @@
 export { changeConfig } from './change.ts'
+export { childEnvironment } from './child-environment.ts'
 export { closest } from './closest.ts'
 export { type Connection, findConnection, localUrl } from './connection.ts'
 export { type Context, type Contexts, contextsPath, readContexts, writeContexts } from './contexts.ts'
