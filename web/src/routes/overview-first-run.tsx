@@ -57,8 +57,8 @@ function Ways() {
   const job = `curl -X POST ${server}/v1/nodes \\
   -H "Authorization: Bearer $MILLRACE_TOKEN" \\
   -H "Content-Type: application/json" \\
-  -d '{"metadata": {"type": "command", "parent": "root"},
-       "data": {"command": "echo", "args": ["hello"]}}'`
+  -d '[{"metadata": {"type": "command", "parent": "root"},
+        "data": {"command": "echo", "args": ["hello"]}}]'`
   return (
     <>
       <Way title="Watch a demo" command="npx millrace demo">

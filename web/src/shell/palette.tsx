@@ -11,7 +11,7 @@ import {
   MenuSection,
   Modal,
   ModalOverlay,
-  SearchField,
+  TextField,
 } from 'react-aria-components'
 import { type Entry, useEntries } from './palette-entries.ts'
 import '../parts/confirm.css'
@@ -40,13 +40,13 @@ function Choices({ onClose }: { readonly onClose: () => void }) {
   }
   return (
     <Autocomplete inputValue={text} onInputChange={setText}>
-      <SearchField className="palette-field" aria-label="Where to go, or what to do" autoFocus>
+      <TextField type="search" className="palette-field" aria-label="Where to go, or what to do" autoFocus>
         <Search aria-hidden size={17} />
         <Input className="palette-input" placeholder="A screen, an archive, a task’s number or key, an address …" />
         <span className="palette-looking" role="status">
           {isLooking ? 'looking …' : ''}
         </span>
-      </SearchField>
+      </TextField>
       <Menu
         className="palette-list"
         aria-label="Found"

@@ -14,8 +14,11 @@ import { RequireSession } from './require-session.tsx'
 import { useRecent, useShellKeys } from './shell-keys.ts'
 import './shell.css'
 
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const loadPalette = async () => ({ default: (await import('./palette.tsx')).Palette })
+const Palette = lazy(loadPalette)
 const KeysHelp = lazy(async () => ({ default: (await import('./keys-help.tsx')).KeysHelp }))
+
+const SOON_MS = 1_500
 
 /** Everything around a screen. */
 export function Shell() {
@@ -33,6 +36,11 @@ function Frame() {
   const isOffline = useLiveState().is === 'offline'
   const zone = useZone()
   useEffect(startLive, [])
+  useEffect(() => {
+    // Whoever opens it types at once: it is there before.
+    const timer = setTimeout(() => void loadPalette().catch(() => undefined), SOON_MS)
+    return () => clearTimeout(timer)
+  }, [])
   useShellKeys({ openPalette: () => setShown('palette'), openHelp: () => setShown('help') })
   useRecent()
   return (
@@ -83,9 +91,9 @@ function useFocusOnChange() {
 
 function PaletteButton({ onOpen }: { readonly onOpen: () => void }) {
   return (
-    <button type="button" className="palette-button" aria-label="Search or go to" onClick={onOpen}>
+    <button type="button" className="palette-button" onClick={onOpen}>
       <Search aria-hidden size={15} />
-      <span>Search or go to …</span>
+      <span className="palette-words">Search or go to …</span>
       <kbd aria-hidden="true">Ctrl K</kbd>
     </button>
   )
