@@ -111,7 +111,10 @@ const shots = (failed: string): readonly Shot[] => [
     prepare: async (page) => {
       await page.keyboard.press('Control+k')
       await page.getByRole('dialog').getByRole('searchbox').fill('print')
-      await page.getByRole('menuitem', { name: /:print/ }).first().waitFor()
+      await page
+        .getByRole('menuitem', { name: /:print/ })
+        .first()
+        .waitFor()
     },
   },
 ]
@@ -133,7 +136,7 @@ async function take(browser: Browser, { url, client }: Demo, failed: string): Pr
       await page.getByRole('button', { name: /^live/ }).waitFor()
       await prepare?.(page)
       // The picture is of what has been painted, and some of it is painted in the next frame.
-      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
       const png = squeezePng(await page.screenshot())
       await writeFile(join(PICTURES, `${name}-${theme}.png`), png)
       process.stderr.write(`${name}-${theme}.png ${(png.length / 1024).toFixed(0)} KB\n`)

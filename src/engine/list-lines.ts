@@ -11,7 +11,12 @@ export type Line = {
   /** How many dispatchers take from it. */
   readonly takers: number
   /** The one that is claimed next. */
-  readonly first: { readonly id: string; readonly scope: string; readonly key: string | null; readonly readyAt: Date | null }
+  readonly first: {
+    readonly id: string
+    readonly scope: string
+    readonly key: string | null
+    readonly readyAt: Date | null
+  }
 }
 
 const MOST_COUNTED = 1000

@@ -46,7 +46,8 @@ test('under a base path the server answers with it and without, and names it in 
 })
 
 test('the page says which build it is, and another base is another build', async () => {
-  const buildOf = async (url: string) => /name="millrace-build" content="([\w-]{22})"/.exec(await (await get(url)).text())?.[1]
+  const buildOf = async (url: string) =>
+    /name="millrace-build" content="([\w-]{22})"/.exec(await (await get(url)).text())?.[1]
   await using server = await aServer()
   await using moved = await aServer({ base_path: '/millrace' })
   const build = await buildOf(server.url)

@@ -37,7 +37,9 @@ test('lines tell what is ready, and who waits the longest', async () => {
   await server.add({ queue: 'late', scope: 'a', key: 'newer' })
   const first = await server.add({ scope: 'b', key: 'oldest' })
   await server.add()
-  await server.database.pool.query(`update millrace.live set ready_at = now() - interval '1 hour' where id = $1`, [first])
+  await server.database.pool.query(`update millrace.live set ready_at = now() - interval '1 hour' where id = $1`, [
+    first,
+  ])
   const { items } = (await server.ask('GET', '/v1/lines')).json
   expect(items).toMatchObject([
     { queue: 'default', waiting: 2, is_exact: true, workers: 0, first: { id: first, scope: 'b', key: 'oldest' } },

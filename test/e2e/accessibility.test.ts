@@ -49,7 +49,6 @@ beforeAll(async () => {
   await server.ask('POST', `/v1/tasks/${held}/hold`)
   const failed = await waitFor(
     async () => (await server.ask('GET', '/v1/tasks?state=failed&q=3:sieve')).json.items[0]?.id,
-    60_000,
   )
   const archive = `/archives/${name}`
   screens = {
@@ -99,7 +98,7 @@ async function arrive(page: Page, path: string): Promise<void> {
 
 type Finding = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const AXE = createRequire(import.meta.url).resolve('axe-core')
 
 /** What axe finds that keeps somebody from using the page. */
 async function look(page: Page): Promise<string[]> {
@@ -107,7 +106,9 @@ async function look(page: Page): Promise<string[]> {
   // The content policy lets no script into the page; a debugger may.
   await page.evaluate(`${source}; undefined`)
   const violations = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(of: Document, options: object): Promise<{ violations: Finding[] }> } }
+    const { axe } = window as unknown as {
+      axe: { run(of: Document, options: object): Promise<{ violations: Finding[] }> }
+    }
     const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
     return (await axe.run(document, { runOnly: standards, resultTypes: ['violations'] })).violations
   })
@@ -176,11 +177,12 @@ test('with colours of the person’s own, what is chosen and where the focus is 
   await page.keyboard.press('Tab')
   const focused = await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle)
   expect(focused).not.toBe('none')
-  const moving = await page.evaluate(() =>
-    [...document.querySelectorAll('*')].filter((one) => {
-      const { transitionDuration, animationDuration } = getComputedStyle(one)
-      return [transitionDuration, animationDuration].some((time) => Number.parseFloat(time) > 0.001)
-    }).length,
+  const moving = await page.evaluate(
+    () =>
+      [...document.querySelectorAll('*')].filter((one) => {
+        const { transitionDuration, animationDuration } = getComputedStyle(one)
+        return [transitionDuration, animationDuration].some((time) => Number.parseFloat(time) > 0.001)
+      }).length,
   )
   expect(moving).toBe(0)
 })

@@ -17,9 +17,7 @@ test('what is loaded first is within the budget, and the build says so truly', a
   const { bytes, mostBytes, files } = JSON.parse(await readFile(`${BUILT}first-load.json`, 'utf8'))
   expect(mostBytes).toBe(AGREED)
   expect(bytes).toBeLessThanOrEqual(AGREED)
-  const sizes = await Promise.all(
-    files.map(async (file: string) => gzipSync(await readFile(BUILT + file)).length),
-  )
+  const sizes = await Promise.all(files.map(async (file: string) => gzipSync(await readFile(BUILT + file)).length))
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(bytes)
   const { page } = await dashboard.stranger()
   const loaded: string[] = []

@@ -62,7 +62,10 @@ test('what the palette asks of the server is bounded', async () => {
   })
   await page.keyboard.press('Control+k')
   await page.getByRole('searchbox').pressSequentially('sack')
-  await page.getByRole('menuitem', { name: /bounded\/sack/ }).first().waitFor()
+  await page
+    .getByRole('menuitem', { name: /bounded\/sack/ })
+    .first()
+    .waitFor()
   expect(asked.every(({ searchParams }) => searchParams.get('limit') === '8')).toBe(true)
   expect(await page.getByRole('menuitem', { name: /bounded\/sack/ }).count()).toBe(8)
 })
@@ -127,7 +130,10 @@ test('the theme is kept, and times are written in the zone that was chosen', asy
   const time = page.getByRole('main').locator('time').first()
   const [written, iso] = await time.evaluate((one) => [one.getAttribute('title'), one.getAttribute('datetime')])
   const expected = await page.evaluate(
-    (at) => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' }).format(Date.parse(at)),
+    (at) =>
+      new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' }).format(
+        Date.parse(at),
+      ),
     iso ?? '',
   )
   expect(written).toBe(expected)

@@ -41,7 +41,7 @@ test('all tabs share one stream; when the one that has it is closed, the next ta
   await expect.poll(() => [...open.values()]).toEqual([first])
 
   await first.close()
-  open.forEach((page, id) => page === first && open.delete(id))
+  for (const [id, page] of open) if (page === first) open.delete(id)
   await expect.poll(() => open.size, { timeout: 30_000 }).toBe(1)
   await dashboard.graph.add({ key: 'after the first has gone' })
   for (const tab of [second, third]) await tab.getByRole('link', { name: 'after the first has gone' }).waitFor()

@@ -38,7 +38,7 @@ export function Plot({ label, times, series, format, onPick }: PlotProps) {
   })
   const theme = useTheme()
   const zone = zoneNames[useZone()]
-  const look = JSON.stringify(series.map(({ values: _, ...rest }) => rest))
+  const look = JSON.stringify(series.map((one) => ({ ...one, values: undefined })))
   const data = [times.map((ms) => ms / 1000), ...series.map(({ values }) => values)] as uPlot.AlignedData
   const first = useRef(data)
   useEffect(() => {
@@ -85,8 +85,10 @@ function draw(place: HTMLElement, { look, zone, data, latest }: Drawn): uPlot {
     hourCycle: 'h23',
   })
   const day = new Intl.DateTimeFormat(undefined, { timeZone: zone, month: 'short', day: 'numeric' })
-  const times: uPlot.Axis.DynamicValues = (_, ticks, __, ___, step) =>
-    ticks.map((seconds) => (step >= 86_400 ? day : clock).format(seconds * 1000))
+  const times: uPlot.Axis.DynamicValues = (_plot, ticks) => {
+    const isDays = (ticks[1] ?? 0) - (ticks[0] ?? 0) >= 86_400
+    return ticks.map((seconds) => (isDays ? day : clock).format(seconds * 1000))
+  }
   const bars = uPlot.paths.bars?.({ size: [0.8, 40], align: 0 })
   const drawn = new uPlot(
     {
@@ -96,7 +98,10 @@ function draw(place: HTMLElement, { look, zone, data, latest }: Drawn): uPlot {
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { show: false } },
       scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
-      axes: [{ ...axis, values: times, size: 30 }, { ...axis, size: 58, values: (_, ticks) => ticks.map((tick) => latest.current.format(tick)) }],
+      axes: [
+        { ...axis, values: times, size: 30 },
+        { ...axis, size: 58, values: (_, ticks) => ticks.map((tick) => latest.current.format(tick)) },
+      ],
       series: [
         {},
         ...look.map(({ label, colour, isBar, isDashed }) => ({

@@ -125,11 +125,7 @@ function Place({ item }: { readonly item: Attention }) {
     )
   if (archive !== null)
     return (
-      <Link
-        to="/archives/$name"
-        params={{ name: archive }}
-        search={revision === null ? {} : { at: `r${revision}` }}
-      >
+      <Link to="/archives/$name" params={{ name: archive }} search={revision === null ? {} : { at: `r${revision}` }}>
         {words}
       </Link>
     )

@@ -62,8 +62,8 @@ function Ways() {
   return (
     <>
       <Way title="Watch a demo" command="npx millrace demo">
-        A server of its own, a real repository and a story: commits in the wrong order, a newer one that replaces an older
-        one, a failure and its mending. It needs Subversion and groff.
+        A server of its own, a real repository and a story: commits in the wrong order, a newer one that replaces an
+        older one, a failure and its mending. It needs Subversion and groff.
       </Way>
       <Way
         title="Connect a repository"

@@ -52,11 +52,7 @@ export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
             </section>
           ))}
           <label className="row">
-            <input
-              type="checkbox"
-              checked={hasLetters}
-              onChange={({ target }) => chooseLetterKeys(target.checked)}
-            />
+            <input type="checkbox" checked={hasLetters} onChange={({ target }) => chooseLetterKeys(target.checked)} />
             Keys of a single character
           </label>
           <div className="row confirm-actions">

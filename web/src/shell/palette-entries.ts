@@ -76,11 +76,13 @@ function useLocal(text: string): Section[] {
   const router = useRouter()
   const groups = useKeyGroups()
   const isMeant = (label: string) => label.toLowerCase().includes(text.toLowerCase())
-  const actions = [...groups].reverse().flatMap(({ title, keys }, at) =>
-    keys
-      .filter(({ isMove, label }) => isMove !== true && isMeant(label))
-      .map((key, i) => ({ id: `action ${at} ${i}`, label: key.label, hint: hintOf(key, title), ...toRun(key) })),
-  )
+  const actions = [...groups]
+    .reverse()
+    .flatMap(({ title, keys }, at) =>
+      keys
+        .filter(({ isMove, label }) => isMove !== true && isMeant(label))
+        .map((key, i) => ({ id: `action ${at} ${i}`, label: key.label, hint: hintOf(key, title), ...toRun(key) })),
+    )
   const screens = places
     .filter(({ label }) => isMeant(label))
     .map(({ to, label, key }) => ({

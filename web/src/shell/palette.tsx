@@ -59,12 +59,7 @@ function Choices({ onClose }: { readonly onClose: () => void }) {
             <Header className="palette-title">{title}</Header>
             <Collection items={entries}>
               {(entry) => (
-                <MenuItem
-                  id={entry.id}
-                  className="palette-entry"
-                  textValue={entry.label}
-                  onAction={() => run(entry)}
-                >
+                <MenuItem id={entry.id} className="palette-entry" textValue={entry.label} onAction={() => run(entry)}>
                   <span className="name palette-label">{entry.label}</span>
                   {entry.hint !== undefined && <span className="palette-hint name">{entry.hint}</span>}
                 </MenuItem>

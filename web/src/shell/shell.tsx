@@ -94,7 +94,7 @@ function PaletteButton({ onOpen }: { readonly onOpen: () => void }) {
     <button type="button" className="palette-button" onClick={onOpen}>
       <Search aria-hidden size={15} />
       <span className="palette-words">Search or go to …</span>
-      <kbd aria-hidden="true">Ctrl K</kbd>
+      <kbd>Ctrl K</kbd>
     </button>
   )
 }
