@@ -4,6 +4,8 @@ import { aDashboard, type Dashboard } from './kit.ts'
 let dashboard: Dashboard
 beforeAll(async () => {
   dashboard = await aDashboard()
+  // Where nothing ever happened the overview shows how to begin.
+  await dashboard.graph.add({ key: 'the first of all' })
 })
 afterAll(() => dashboard[Symbol.asyncDispose]())
 
