@@ -110,6 +110,8 @@ describe('open', () => {
     const [, secret] = /^http.*\/sign-in#(.+)$/.exec(url) ?? []
     const reply = await server.ask('POST', '/v1/sign-in', { token: null, body: { secret } })
     expect(reply.status).toBe(204)
-    expect(await run(['open', '1', '--sign-in'])).toMatchObject({ exitCode: 2 })
+    const { id } = (await server.ask('GET', '/v1/tasks')).json.items[0]
+    const { url: leading } = await json(['open', id, '--sign-in'])
+    expect(leading).toMatch(`${server.url}/sign-in?to=%2Ftasks%2F${id}#`)
   })
 })

@@ -11,6 +11,7 @@ import { EventHub } from './event-hub.ts'
 import type { Wanted } from './lease-keeper.ts'
 import { type ListOptions, listTasks, type TaskList } from './list.ts'
 import { type DispatcherSummary, listDispatchers, want } from './list-dispatchers.ts'
+import { type Line, listLines } from './list-lines.ts'
 import { type Look, look } from './look.ts'
 import { Names } from './names.ts'
 import { type OutboxRetention, publish, readEvents, sequence } from './outbox.ts'
@@ -150,6 +151,11 @@ export class Millrace {
   /** How many tasks are in each state. */
   count(): Promise<Record<TaskState, TaskCount>> {
     return countTasks(this.#pool)
+  }
+
+  /** What is ready and not begun, by queue and kind; the line whose first has waited the longest comes first. */
+  lines(): Promise<Line[]> {
+    return listLines(this.#pool)
   }
 
   /** What needs a person's attention among tasks and dispatchers; of what has happened, since a time. */

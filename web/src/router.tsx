@@ -1,8 +1,9 @@
 // Every screen and its address. A screen is a file in routes/, loaded when it is first shown.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, Outlet } from '@tanstack/react-router'
 import { basePath } from './base-path.ts'
-import { Failure } from './parts/panel.tsx'
+import { lazyScreen as lazyRouteComponent } from './lazy-screen.ts'
 import { readSearch, strings, writeSearch } from './search.ts'
+import { ScreenFailure } from './shell/screen-failure.tsx'
 import { Shell } from './shell/shell.tsx'
 
 const root = createRootRoute({ component: Outlet })
@@ -11,6 +12,7 @@ const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
+  validateSearch: strings('to'),
   component: lazyRouteComponent(() => import('./routes/sign-in.tsx'), 'SignIn'),
 })
 
@@ -19,6 +21,7 @@ const under = () => shell
 const overview = createRoute({
   getParentRoute: under,
   path: '/',
+  validateSearch: strings('range'),
   component: lazyRouteComponent(() => import('./routes/overview.tsx'), 'Overview'),
 })
 const archives = createRoute({
@@ -158,7 +161,7 @@ export const router = createRouter({
   stringifySearch: writeSearch,
   defaultPreload: 'intent',
   scrollRestoration: true,
-  defaultErrorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
+  defaultErrorComponent: ScreenFailure,
   defaultNotFoundComponent: lazyRouteComponent(() => import('./routes/not-found.tsx'), 'NotFound'),
 })
 

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { CommandFile } from '../command.ts'
-import { UsageError } from '../exit.ts'
 import { ID, refOf } from '../task.ts'
 import type { World } from '../world.ts'
 
@@ -10,7 +9,7 @@ type Options = { readonly print?: boolean; readonly signIn?: boolean }
 /** Shows the page of a task, or the dashboard, in a browser; where there is none it prints the address. */
 export const open: CommandFile = {
   usage: '[ID] [--sign-in] [--print]',
-  examples: ['millrace open 118', 'millrace open --sign-in --print'],
+  examples: ['millrace open 118', 'millrace open 118 --sign-in --print'],
   prints: 'one',
   define(command) {
     command
@@ -19,17 +18,19 @@ export const open: CommandFile = {
       .option('--print', 'print the address and open nothing')
   },
   async run(context, [given], { print, signIn }: Options) {
-    if (signIn && given !== undefined)
-      throw new UsageError('--sign-in opens no task', 'sign in first, then open the task')
     const { client, routes, connection } = await context.server()
     const { signal, output, world } = context
-    let url = `${connection.url}/`
+    let path = '/'
     if (given !== undefined) {
       // A key is turned into the number, which names the task for good; one that nothing has is told here.
       const { id } = await client.call(routes.tasks.get, { params: { id: refOf(given, connection.url) } }, { signal })
-      url = `${connection.url}/tasks/${id}`
+      path = `/tasks/${id}`
     }
-    if (signIn) url = (await client.call(routes.session.link, { body: {} }, { signal })).url
+    let url = `${connection.url}${path}`
+    if (signIn) {
+      const link = await client.call(routes.session.link, { body: {} }, { signal })
+      url = path === '/' ? link.url : link.url.replace('#', `?to=${encodeURIComponent(path)}#`)
+    }
     const isOpened = !print && output.format === 'text' && (await openBrowser(url, world))
     output.one({ url, opened: isOpened }, () => [url])
   },

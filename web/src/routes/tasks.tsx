@@ -55,6 +55,7 @@ function Filter({ q }: { readonly q: string }) {
       <form className="row" onSubmit={apply}>
         <input
           className="input"
+          data-filter
           aria-label="Filter"
           placeholder="state:failed kind:… words"
           value={text}
