@@ -119,7 +119,7 @@ export class LoomSource {
   /** Events may be missing: what is in view is fetched again, all else is forgotten until it is looked at. */
   reset(): void {
     const { first, last } = this.#wanted
-    this.cloth.keep((number) => number >= first - AHEAD && number <= last + AHEAD)
+    this.cloth.keep((number) => number >= first - PAGE && number <= last + PAGE)
     for (const number of this.cloth.rows.keys()) this.#stale.add(number)
     this.#options.onArchive?.()
     this.#freshen()

@@ -26,16 +26,21 @@ export function useLoom(name: string, first: number): LoomSource {
     void source.start()
     return () => source.close()
   }, [source])
+  const live = useLiveState().is
+  // What happened between the first page and the first moment of the stream was told to nobody.
+  const isTrue = useRef(live === 'live')
   useLive(
     [`archive:${name}`],
     (events) => source.hear(events),
-    () => source.reset(),
+    () => {
+      isTrue.current = true
+      source.reset()
+    },
   )
-  const live = useLiveState().is
-  const wasLive = useRef(live === 'live')
   useEffect(() => {
-    if (live === 'live' && !wasLive.current) source.sync()
-    wasLive.current ||= live === 'live'
+    if (live !== 'live' || isTrue.current) return
+    isTrue.current = true
+    source.sync()
   }, [live, source])
   useSyncExternalStore(source.watch, () => source.version)
   return source
