@@ -35,7 +35,7 @@ export type Asked = {
 }
 
 export function layOut({ width, columns, gaps, planned, first }: Asked): Layout {
-  const side = width >= 900 ? 320 : 190
+  const side = Math.round(Math.min(360, Math.max(190, width * 0.36)))
   const free = (width - side - 24) / Math.max(1, columns)
   const columnWidth = Math.round(Math.min(WIDEST, Math.max(NARROWEST, free)))
   const isSlanted = columnWidth < SLANTED

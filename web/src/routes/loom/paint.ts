@@ -116,7 +116,7 @@ function drawThreads(pen: CanvasRenderingContext2D, scene: Scene): void {
   const isPlain = showsAll({ at, window })
   pen.lineJoin = 'round'
   for (const light of [false, true]) {
-    pen.globalAlpha = light ? 1 : DIM
+    pen.globalAlpha = light ? (lit === undefined ? 0.7 : 1) : DIM
     for (const thread of all) {
       if (isLit(thread) !== light) continue
       pen.strokeStyle = lit !== undefined && light ? palette.accent : palette.strong
