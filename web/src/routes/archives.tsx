@@ -30,8 +30,8 @@ export function Archives() {
           isEmpty={({ items }) => items.length === 0}
           empty={
             <EmptyState title="No repository is watched" command={ADD}>
-              Name one, and each of its commits starts the workflows that lie in its folder <code>_workflows</code>. Then{' '}
-              <code>millrace hook install</code> tells of commits at once.
+              Name one, and each of its commits starts the workflows that lie in its folder <code>_workflows</code>.
+              Then <code>millrace hook install</code> tells of commits at once.
             </EmptyState>
           }
         >
@@ -101,7 +101,10 @@ const Archive = memo(function Archive({ archive }: { readonly archive: ArchiveIt
         <p className="archives-warning archives-broken">
           <AlertTriangle aria-hidden size={15} />
           <span>
-            {problem.message} <span className="muted">since <RelativeTime at={problem.since} />.</span>{' '}
+            {problem.message}{' '}
+            <span className="muted">
+              since <RelativeTime at={problem.since} />.
+            </span>{' '}
             {problem.remedy !== null && <span>What to do: {problem.remedy}</span>}
           </span>
         </p>

@@ -1,7 +1,7 @@
 import { Link } from '../../parts/link.tsx'
 import { lookOf } from '../../parts/state-badge.tsx'
-import { cellLooks } from '../loom/legend.tsx'
 import type { ArchiveItem } from '../archives.tsx'
+import { cellLooks } from '../loom/legend.tsx'
 
 type Task = NonNullable<ArchiveItem['frontier']>['tasks'][number]
 

@@ -6,6 +6,7 @@ const rangeOf = ({ first, last }: Gap) => (first === last ? `r${first}` : `r${fi
 export function gapText(gap: Gap, state: string): string {
   const { first, last, reason } = gap
   const is = first === last ? 'is' : 'are'
-  if (reason === 'not_announced') return `${rangeOf(gap)} ${is} not announced: what came after waits. Is a hook missing?`
-  return state === 'active' ? `${rangeOf(gap)} ${is} not planned yet` : `${rangeOf(gap)} ${is} not planned: it is ${state}`
+  if (state !== 'active') return `${rangeOf(gap)} ${is} not planned: it is ${state}`
+  if (reason === 'not_planned') return `${rangeOf(gap)} ${is} not planned yet`
+  return `r${first} was not announced: what came after, up to r${last}, waits for it. Is a hook missing?`
 }

@@ -9,13 +9,34 @@ const HEIGHT = 22
 const SHOWN = 30
 
 /** Pieces of a bar, from the top: a shape for each state, so that it is told without colour. */
-const bars: Readonly<Record<State, { readonly colour: string; readonly pieces: readonly (readonly [y: number, height: number])[] }>> = {
+const bars: Readonly<
+  Record<State, { readonly colour: string; readonly pieces: readonly (readonly [y: number, height: number])[] }>
+> = {
   planned: { colour: 'waiting', pieces: [[18, 4]] },
   running: { colour: 'running', pieces: [[11, 11]] },
   succeeded: { colour: 'succeeded', pieces: [[0, 22]] },
-  failed: { colour: 'failed', pieces: [[0, 9], [13, 9]] },
-  canceled: { colour: 'canceled', pieces: [[0, 5], [8, 6], [17, 5]] },
-  broken: { colour: 'failed', pieces: [[0, 14], [18, 4]] },
+  failed: {
+    colour: 'failed',
+    pieces: [
+      [0, 9],
+      [13, 9],
+    ],
+  },
+  canceled: {
+    colour: 'canceled',
+    pieces: [
+      [0, 5],
+      [8, 6],
+      [17, 5],
+    ],
+  },
+  broken: {
+    colour: 'failed',
+    pieces: [
+      [0, 14],
+      [18, 4],
+    ],
+  },
 }
 
 const tell = (revisions: Revisions): string => {

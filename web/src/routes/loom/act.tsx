@@ -8,8 +8,14 @@ import type { CellState } from './cloth.ts'
 import type { Place } from './reach.ts'
 import type { LoomSource } from './source.ts'
 
-export const verbWords: Readonly<Record<Verb, { readonly name: string; readonly done: string; readonly after: string }>> = {
-  retry: { name: 'Retry', done: 'asked again for', after: 'It runs again, and so does what was skipped because of it.' },
+export const verbWords: Readonly<
+  Record<Verb, { readonly name: string; readonly done: string; readonly after: string }>
+> = {
+  retry: {
+    name: 'Retry',
+    done: 'asked again for',
+    after: 'It runs again, and so does what was skipped because of it.',
+  },
   rerun: { name: 'Run again', done: 'asked again for', after: 'It runs again, and then what needs it.' },
   cancel: { name: 'Cancel', done: 'canceled', after: 'What runs is stopped. What needs its success is skipped.' },
   hold: { name: 'Hold', done: 'held', after: 'It does not start until it is released.' },
@@ -37,7 +43,8 @@ export function useActs(name: string, source: LoomSource): Acts {
     const done = cells.length - refused.length
     const { done: word } = verbWords[verb]
     const [only] = cells
-    if (done > 0) tell(`${capital(word)} ${done === 1 && cells.length === 1 && only !== undefined ? nameOf(only) : tasks(done)}`)
+    if (done > 0)
+      tell(`${capital(word)} ${done === 1 && cells.length === 1 && only !== undefined ? nameOf(only) : tasks(done)}`)
     const [first] = refused
     if (first !== undefined) tell(`${tasks(refused.length)} refused: ${first}`, { isError: true })
   }

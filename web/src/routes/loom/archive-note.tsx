@@ -34,8 +34,7 @@ export function ArchiveNote({ archive }: { readonly archive: Archive }) {
 /** Keeps what the server answered of an archive. */
 export function useKeepArchive(): (archive: Archive) => void {
   const queries = useQueryClient()
-  return (archive) =>
-    queries.setQueryData([routes.archives.get.name, { params: { name: archive.name } }], archive)
+  return (archive) => queries.setQueryData([routes.archives.get.name, { params: { name: archive.name } }], archive)
 }
 
 export function HoldButton({ archive }: { readonly archive: Archive }) {
@@ -78,7 +77,9 @@ function AcceptButton({ archive }: { readonly archive: Archive }) {
           keep(await call(routes.archives.catchUp, { params: { name: archive.name }, body: { accept: 'rewritten' } }))
         }}
       >
-        <p>The commits after the last one that both histories share become its next revisions. What was planned stays.</p>
+        <p>
+          The commits after the last one that both histories share become its next revisions. What was planned stays.
+        </p>
       </Confirm>
     </>
   )

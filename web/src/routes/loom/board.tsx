@@ -3,7 +3,19 @@ import { type PointerEvent, type ReactNode, useEffect, useLayoutEffect, useMemo,
 import type { Chosen } from './choose.ts'
 import { frontier } from './frontier.ts'
 import { Grid } from './grid.tsx'
-import { hit, type Hit, layOut, reveal, ROW, rowCount, totalHeight, totalWidth, type View, type Window, windowOf } from './layout.ts'
+import {
+  type Hit,
+  hit,
+  layOut,
+  ROW,
+  reveal,
+  rowCount,
+  totalHeight,
+  totalWidth,
+  type View,
+  type Window,
+  windowOf,
+} from './layout.ts'
 import { keyOf, lit, type Place } from './reach.ts'
 import { Sheet } from './sheet.ts'
 import type { LoomSource } from './source.ts'
@@ -42,7 +54,14 @@ export function Board(props: BoardProps) {
   const [view, setView] = useState(nowhere)
   const [hover, setHover] = useState<Hit>()
   const at = useMemo(
-    () => layOut({ width: view.width, columns: order.length, gaps: cloth.gaps.length, planned: cloth.planned, first: source.first }),
+    () =>
+      layOut({
+        width: view.width,
+        columns: order.length,
+        gaps: cloth.gaps.length,
+        planned: cloth.planned,
+        first: source.first,
+      }),
     // biome-ignore lint/correctness/useExhaustiveDependencies: the cloth is changed in place, and version says when
     [view.width, order.length, source.first, version],
   )
@@ -50,7 +69,10 @@ export function Board(props: BoardProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: as above
   const reached = useMemo(() => frontier(cloth, order), [cloth, order, version])
   // biome-ignore lint/correctness/useExhaustiveDependencies: as above
-  const light = useMemo(() => (focus === undefined || focus.column < 0 ? undefined : lit(cloth, focus)), [cloth, focus, version])
+  const light = useMemo(
+    () => (focus === undefined || focus.column < 0 ? undefined : lit(cloth, focus)),
+    [cloth, focus, version],
+  )
   const window = windowOf(at, view)
 
   useEffect(() => {
@@ -76,7 +98,17 @@ export function Board(props: BoardProps) {
 
   useLayoutEffect(() => {
     sheet.current?.look(scroller.current === null ? view : readView(scroller.current))
-    sheet.current?.show({ cloth, at, order, places, reached, focus, lit: light, hover, isChosen: (cell) => chosen.has(keyOf(cell)) })
+    sheet.current?.show({
+      cloth,
+      at,
+      order,
+      places,
+      reached,
+      focus,
+      lit: light,
+      hover,
+      isChosen: (cell) => chosen.has(keyOf(cell)),
+    })
   })
 
   useAnchor({ scroller, at, sheet, start: props.start })
@@ -102,7 +134,15 @@ export function Board(props: BoardProps) {
     sheet.current?.look(next)
     setView((before) => (isOtherWindow(windowOf(at, before), windowOf(at, next)) ? next : before))
   }
-  const pointer = usePointer({ scroller, at, order, onFocus: props.onFocus, onOpen: props.onOpen, onChoose: props.onChoose, setHover })
+  const pointer = usePointer({
+    scroller,
+    at,
+    order,
+    onFocus: props.onFocus,
+    onOpen: props.onOpen,
+    onChoose: props.onChoose,
+    setHover,
+  })
   const inView = Math.max(1, Math.floor((view.height - at.head) / ROW) - 1)
   return (
     <div className="loom-board">
@@ -116,7 +156,12 @@ export function Board(props: BoardProps) {
       >
         <div className="loom-space" style={{ height: totalHeight(at), width: Math.max(totalWidth(at), view.width) }}>
           <div className="loom-sheet">
-            <canvas ref={canvas} className="loom-canvas" aria-hidden="true" style={{ width: view.width, height: view.height }} />
+            <canvas
+              ref={canvas}
+              className="loom-canvas"
+              aria-hidden="true"
+              style={{ width: view.width, height: view.height }}
+            />
           </div>
           <Grid
             {...props}
@@ -251,7 +296,13 @@ function usePointer({ scroller, at, order, onFocus, onOpen, onChoose, setHover }
     onPointerDown(event: PointerEvent) {
       const element = scroller.current
       if (element === null || event.button !== 0 || event.pointerType !== 'mouse' || isControl(event)) return
-      drag.current = { x: event.clientX, y: event.clientY, left: element.scrollLeft, top: element.scrollTop, isMoved: false }
+      drag.current = {
+        x: event.clientX,
+        y: event.clientY,
+        left: element.scrollLeft,
+        top: element.scrollTop,
+        isMoved: false,
+      }
     },
     onPointerMove(event: PointerEvent) {
       const [from, element] = [drag.current, scroller.current]

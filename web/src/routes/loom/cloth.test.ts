@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
 import { ABSENT, Cloth, codeOf, mergeOrders } from './cloth.ts'
 import { patch } from './patch.ts'
-import { aPage, anEvent, document, taskOf } from './woven.ts'
+import { anEvent, aPage, document, taskOf } from './woven.ts'
 
 test('pages with other columns share one set of columns, in the order of the newest', () => {
   const cloth = new Cloth()
   cloth.weave(aPage(['COMMIT', 'b', 'c'], { 9: { cells: { COMMIT: 'succeeded', b: 'failed', c: 'running' } } }), true)
-  cloth.weave(aPage(['COMMIT', 'a', 'c', 'b'], { 8: { cells: { COMMIT: 'succeeded', a: 'held', c: 'skipped' } } }), false)
+  cloth.weave(
+    aPage(['COMMIT', 'a', 'c', 'b'], { 8: { cells: { COMMIT: 'succeeded', a: 'held', c: 'skipped' } } }),
+    false,
+  )
   expect(cloth.order.map((column) => cloth.columns[column]?.name)).toEqual(['COMMIT', 'a', 'b', 'c'])
   const state = (number: number, name: string) => cloth.state(number, cloth.find(name) ?? -1)
   expect([state(9, 'b'), state(8, 'a'), state(8, 'c')]).toEqual([codeOf.failed, codeOf.held, codeOf.skipped])

@@ -34,11 +34,13 @@ export function GapContent({ archive, gap, first, onChanged }: GapProps) {
       <span className="loom-gap-range">{rangeOf(gap)}</span>
       <span className="loom-gap-text">
         {isMissing ? (
-          <>
-            not announced, awaited {gap.since !== null && <RelativeTime at={gap.since} />}: is a hook missing?
-          </>
+          <>not announced, awaited {gap.since !== null && <RelativeTime at={gap.since} />}: is a hook missing?</>
         ) : gap.first === first ? (
-          archive.state === 'active' ? 'not planned yet' : `not planned: the archive is ${archive.state}`
+          archive.state === 'active' ? (
+            'not planned yet'
+          ) : (
+            `not planned: the archive is ${archive.state}`
+          )
         ) : (
           `announced, waits for r${first}`
         )}

@@ -103,7 +103,12 @@ function Head({ cloth, order, at, window, reached }: HeadProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: as the grid
     // biome-ignore lint/a11y/useFocusableInteractive: nothing is done with a head
-    <div role="row" aria-rowindex={1} className={at.isSlanted ? 'loom-head loom-head-slanted' : 'loom-head'} style={{ height: at.head }}>
+    <div
+      role="row"
+      aria-rowindex={1}
+      className={at.isSlanted ? 'loom-head loom-head-slanted' : 'loom-head'}
+      style={{ height: at.head }}
+    >
       {/* biome-ignore lint/a11y/useSemanticElements: as the grid */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: nothing is done with a head */}
       <div role="columnheader" aria-colindex={1} className="loom-corner" style={{ width: at.side }}>
@@ -203,7 +208,8 @@ type SideProps = {
 /** The revision itself: number, message, author, age, and what is wrong with it. */
 function Side({ name, cloth, row, number, width, isActive }: SideProps) {
   const below = cloth.rows.get(number - 1)
-  const isChanged = row !== undefined && below !== undefined && below.definition !== '' && row.definition !== below.definition
+  const isChanged =
+    row !== undefined && below !== undefined && below.definition !== '' && row.definition !== below.definition
   return (
     // biome-ignore lint/a11y/useSemanticElements: as the grid
     <div
@@ -214,7 +220,12 @@ function Side({ name, cloth, row, number, width, isActive }: SideProps) {
       tabIndex={isActive ? 0 : -1}
       data-active={isActive || undefined}
     >
-      <Link to="/archives/$name/r/$rev" params={{ name, rev: String(number) }} className="mono loom-number" tabIndex={-1}>
+      <Link
+        to="/archives/$name/r/$rev"
+        params={{ name, rev: String(number) }}
+        className="mono loom-number"
+        tabIndex={-1}
+      >
         r{number}
       </Link>
       {row !== undefined && row.problemCount > 0 && (

@@ -68,6 +68,7 @@ export function commandOf({ key, shiftKey, ctrlKey, metaKey, altKey }: Pressed):
   if (ctrlKey) return undefined
   const way = ways[key]
   if (way !== undefined) return { do: 'move', columns: way[0], rows: way[1], isExtending: shiftKey }
-  if (key === 'PageDown' || key === 'PageUp') return { do: 'page', way: key === 'PageDown' ? 1 : -1, isExtending: shiftKey }
+  if (key === 'PageDown' || key === 'PageUp')
+    return { do: 'page', way: key === 'PageDown' ? 1 : -1, isExtending: shiftKey }
   return shiftKey ? undefined : letters[key]
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { GAP, hit, layOut, reveal, ROW, totalHeight, windowOf, xOf, yOf } from './layout.ts'
+import { GAP, hit, layOut, ROW, reveal, totalHeight, windowOf, xOf, yOf } from './layout.ts'
 import { missing, nearest, stretchesOf } from './stretch.ts'
 import { REACH, showsAll, threads } from './threads.ts'
 import { aCloth, document } from './woven.ts'
@@ -31,7 +31,9 @@ test('a cell that is in view stays where it is, and one that is not comes to the
 })
 
 test('a million revisions are cut to what a browser can scroll', () => {
-  expect(totalHeight(layOut({ width: 1000, columns: 5, gaps: 0, planned: 1_000_000, first: 1 }))).toBeLessThan(16_000_000)
+  expect(totalHeight(layOut({ width: 1000, columns: 5, gaps: 0, planned: 1_000_000, first: 1 }))).toBeLessThan(
+    16_000_000,
+  )
 })
 
 test('columns keep a width that can be pointed at', () => {
@@ -57,7 +59,9 @@ test('threads run up the column, along the row, and dashed beside it', () => {
 test('a thread that passes a cell leaves its line, and one that passes none does not', () => {
   const columns = ['COMMIT', 'a', 'b', 'c']
   const edges = [['a', 'c', 0, 'succeeded'] as const]
-  const full = aCloth(columns, { 1: { cells: { COMMIT: 'succeeded', a: 'succeeded', b: 'succeeded', c: 'waiting' }, edges } })
+  const full = aCloth(columns, {
+    1: { cells: { COMMIT: 'succeeded', a: 'succeeded', b: 'succeeded', c: 'waiting' }, edges },
+  })
   const free = aCloth(columns, { 1: { cells: { COMMIT: 'succeeded', a: 'succeeded', c: 'waiting' }, edges } })
   const layout = layOut({ width: 1000, columns: 4, gaps: 0, planned: 1, first: 1 })
   const given = { at: layout, window: windowOf(layout, view), places: [0, 1, 2, 3], focus: undefined }

@@ -8,7 +8,17 @@ export const cellLooks: Readonly<Record<CellState, StateLook>> = {
   superseded: { glyph: '⊘', word: 'superseded', colour: 'canceled' },
 }
 
-const shown: readonly CellState[] = ['succeeded', 'running', 'waiting', 'ready', 'delayed', 'failed', 'superseded', 'skipped', 'held']
+const shown: readonly CellState[] = [
+  'succeeded',
+  'running',
+  'waiting',
+  'ready',
+  'delayed',
+  'failed',
+  'superseded',
+  'skipped',
+  'held',
+]
 
 export function Legend() {
   return (

@@ -45,7 +45,10 @@ export function paint(pen: CanvasRenderingContext2D, scene: Scene, scale: number
 }
 
 /** Hovered row and column, and a soft track for each column from its first revision in view to its last. */
-function drawGround(pen: CanvasRenderingContext2D, { at, view, window, order, cloth, hover, focus, places, palette }: Scene): void {
+function drawGround(
+  pen: CanvasRenderingContext2D,
+  { at, view, window, order, cloth, hover, focus, places, palette }: Scene,
+): void {
   pen.fillStyle = palette.sunken
   for (let place = window.firstPlace; place <= window.lastPlace; place += 1) {
     const column = order[place] ?? 0

@@ -78,12 +78,19 @@ test('the line steps between columns along the upper edges of rows', () => {
 
 test('a cell says where it is, how it is, and why', () => {
   const cloth = document()
-  const ran = { id: '2002', state: 'canceled' as const, started_at: '2026-01-01T00:00:00Z', finished_at: '2026-01-01T00:06:00Z' }
+  const ran = {
+    id: '2002',
+    state: 'canceled' as const,
+    started_at: '2026-01-01T00:00:00Z',
+    finished_at: '2026-01-01T00:06:00Z',
+  }
   expect(speak(cloth, at(2, PDF), ran)).toBe('revision 2, build-PDF, superseded by revision 3, ran 6 min')
   expect(speak(cloth, at(4, PDF))).toBe('revision 4, build-PDF, waiting for indexing')
   expect(speak(cloth, at(9, PDF))).toBe('revision 9, loading')
   const runs = { ...ran, state: 'running' as const, finished_at: null }
-  expect(speak(cloth, at(4, INDEX), runs, Date.parse('2026-01-01T00:01:00Z'))).toBe('revision 4, indexing, running, for 1 min')
+  expect(speak(cloth, at(4, INDEX), runs, Date.parse('2026-01-01T00:01:00Z'))).toBe(
+    'revision 4, indexing, running, for 1 min',
+  )
 })
 
 test('keys walk: arrows, pages, edges, blocker, failure, frontier', () => {
@@ -117,5 +124,9 @@ test('a range holds the cells that exist, and a verb only those whose state allo
   expect(fit(cloth, chosen.values(), 'cancel')).toEqual([at(4, INDEX), at(4, PDF), at(3, PDF)])
   expect(fit(cloth, chosen.values(), 'retry')).toEqual([at(2, PDF)])
   expect(toggle(toggle(chosen, at(4, PDF)), at(4, PDF)).size).toBe(6)
-  expect([allows('hold', codeOf.running), allows('release', codeOf.held), allows('rerun', codeOf.succeeded)]).toEqual([false, true, true])
+  expect([allows('hold', codeOf.running), allows('release', codeOf.held), allows('rerun', codeOf.succeeded)]).toEqual([
+    false,
+    true,
+    true,
+  ])
 })

@@ -74,7 +74,9 @@ function RunForm({ name, rev, workflows, onClose }: FormProps) {
         Revision
         <input className="input" name="rev" type="number" min={1} max={rev} defaultValue={rev} required />
       </label>
-      {workflow?.inputs.map((input) => <Input key={`${chosen} ${input.name}`} input={input} />)}
+      {workflow?.inputs.map((input) => (
+        <Input key={`${chosen} ${input.name}`} input={input} />
+      ))}
       {error !== undefined && (
         <p className="confirm-error" role="alert">
           {error}

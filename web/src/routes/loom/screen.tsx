@@ -15,8 +15,8 @@ import { GapContent } from './gap.tsx'
 import { type Command, commandOf } from './keys.ts'
 import { KeyHelp, Legend } from './legend.tsx'
 import { LoomList } from './list.tsx'
-import type { Place } from './reach.ts'
 import { Rail, useSettled, useTask } from './rail.tsx'
+import type { Place } from './reach.ts'
 import type { LoomSource } from './source.ts'
 import { speak } from './speak.ts'
 import { Tools } from './tools.tsx'
@@ -50,8 +50,12 @@ export function Loom({ archive, search, onSearch }: LoomProps) {
     return (
       <div className="stack">
         <ArchiveNote archive={archive} />
-        <EmptyState title="No revision was planned yet" command={`millrace hook install --${archive.source.type === 'git' ? 'git' : 'svn'} PATH --archive ${archive.name}`}>
-          The next commit will be the first row. A hook tells of it at once; without one the repository is looked at every so often.
+        <EmptyState
+          title="No revision was planned yet"
+          command={`millrace hook install --${archive.source.type === 'git' ? 'git' : 'svn'} PATH --archive ${archive.name}`}
+        >
+          The next commit will be the first row. A hook tells of it at once; without one the repository is looked at
+          every so often.
         </EmptyState>
       </div>
     )
@@ -81,7 +85,10 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
   const choose = (cell: Place) => setChosen(toggle(chosen, cell))
   const obey = (command: Command, rowsInView: number): boolean => {
     const from = focus ?? { number: cloth.planned, column: order[0] ?? SIDE }
-    const to = focus === undefined && command.do === 'move' ? from : walk({ cloth, order, reached, first: source.first, rowsInView }, from, command)
+    const to =
+      focus === undefined && command.do === 'move'
+        ? from
+        : walk({ cloth, order, reached, first: source.first, rowsInView }, from, command)
     if (typeof to === 'string') tell(to)
     else if (to !== undefined) {
       setFocus(to)
@@ -90,7 +97,8 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
       if (isExtending) setChosen(chosenOf(rectangle(cloth, order, anchor ?? from, to)))
     } else if (command.do === 'choose') choose(from)
     else if (command.do === 'leave') leave()
-    else if (command.do === 'retry' || command.do === 'cancel') acts.ask(command.do, chosen.size > 0 ? [...chosen.values()] : [from])
+    else if (command.do === 'retry' || command.do === 'cancel')
+      acts.ask(command.do, chosen.size > 0 ? [...chosen.values()] : [from])
     else open(from, command.do === 'log' ? 'log' : command.do === 'timeline' ? 'timeline' : 'task')
     return true
   }
@@ -111,7 +119,10 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
       )
     )
   }
-  const known = task.data !== undefined && focus !== undefined && task.data.id === cloth.task(focus.number, focus.column) ? task.data : undefined
+  const known =
+    task.data !== undefined && focus !== undefined && task.data.id === cloth.task(focus.number, focus.column)
+      ? task.data
+      : undefined
   const spoken = focus === undefined || focus.column === SIDE ? undefined : speak(cloth, focus, known, clock.now())
   return (
     <div className="loom">
@@ -142,7 +153,8 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
             onKeyDown={onKeyDown}
             onRest={(number, isAtTop) => {
               const at = isAtTop ? undefined : `r${number}`
-              if (focus === undefined && at !== search.at) onSearch({ ...without(search), ...(at === undefined ? {} : { at }) })
+              if (focus === undefined && at !== search.at)
+                onSearch({ ...without(search), ...(at === undefined ? {} : { at }) })
             }}
           />
         )}
@@ -248,10 +260,10 @@ function useOpen(source: LoomSource, name: string) {
   return (cell: Place, what: 'task' | 'log' | 'timeline') => {
     const id = source.cloth.task(cell.number, cell.column)
     const rev = String(cell.number)
-    if (what === 'timeline') void navigate({ to: '/archives/$name/r/$rev', params: { name, rev }, search: { tab: 'timeline' } })
+    if (what === 'timeline')
+      void navigate({ to: '/archives/$name/r/$rev', params: { name, rev }, search: { tab: 'timeline' } })
     else if (id === undefined) void navigate({ to: '/archives/$name/r/$rev', params: { name, rev } })
     else if (what === 'log') void navigate({ to: '/tasks/$id/log', params: { id } })
     else void navigate({ to: '/tasks/$id', params: { id } })
   }
 }
-

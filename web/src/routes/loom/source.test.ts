@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { codeOf } from './cloth.ts'
 import { LoomSource } from './source.ts'
-import { aPage, anEvent, taskOf, type WovenRow } from './woven.ts'
+import { anEvent, aPage, taskOf, type WovenRow } from './woven.ts'
 
 const columns = ['COMMIT', 'build']
 const done: WovenRow = { cells: { COMMIT: 'succeeded', build: 'succeeded' } }
@@ -16,7 +16,8 @@ function aServer(count: number) {
       asked.push(`${before ?? 'newest'} ${limit}`)
       const top = (before ?? state.planned + 1) - 1
       const rows: Record<number, WovenRow> = {}
-      for (let number = top; number > Math.max(0, top - limit); number -= 1) rows[number] = state.rows.get(number) ?? done
+      for (let number = top; number > Math.max(0, top - limit); number -= 1)
+        rows[number] = state.rows.get(number) ?? done
       const page = aPage(columns, rows, { planned: state.planned, youngest: state.planned })
       await state.hold
       return page
@@ -28,7 +29,7 @@ function aServer(count: number) {
   })
   const pass = async () => {
     while (timers.length > 0) timers.shift()?.()
-    await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setTimeout(resolve))
   }
   return { source, state, asked, pass }
 }

@@ -183,7 +183,10 @@ export class LoomSource {
       this.#options.mark?.('data')
       this.cloth.weave(page, isNewest)
       if (!isNewest) this.#fill(stretch)
-      patch(this.cloth, this.#events.filter(({ at }) => at >= asked).map(({ event }) => event))
+      patch(
+        this.cloth,
+        this.#events.filter(({ at }) => at >= asked).map(({ event }) => event),
+      )
       this.error = undefined
       this.#forget()
     } catch (error) {
@@ -205,8 +208,7 @@ export class LoomSource {
   #forget(): void {
     const kept = nearest(this.cloth.rows.size, this.#wanted)
     const top = this.cloth.planned - PAGE
-    if (kept !== undefined)
-      this.cloth.keep((number) => number > top || (number >= kept.first && number <= kept.last))
+    if (kept !== undefined) this.cloth.keep((number) => number > top || (number >= kept.first && number <= kept.last))
   }
 
   /** The stream has begun: what happened between the first page and it was told to nobody. Only what is open can change. */

@@ -27,7 +27,9 @@ export function speak(cloth: Cloth, cell: Place, detail?: Detail, now = Date.now
   if (!cloth.rows.has(cell.number)) return `${revision}, loading`
   if (code === ABSENT) return `${revision} has no ${name}`
   const state = cellStates[code] ?? 'waiting'
-  return [revision, name, words[state] + because(cloth, cell, code), ran(detail, now)].filter((text) => text !== '').join(', ')
+  return [revision, name, words[state] + because(cloth, cell, code), ran(detail, now)]
+    .filter((text) => text !== '')
+    .join(', ')
 }
 
 function because(cloth: Cloth, cell: Place, code: number): string {

@@ -17,7 +17,11 @@ export type Walk = {
 export const SIDE = -1
 
 /** The cell that a command leads to; a sentence when there is none. Undefined: it is no command to walk. */
-export function walk({ cloth, order, reached, first, rowsInView }: Walk, from: Place, command: Command): Place | string | undefined {
+export function walk(
+  { cloth, order, reached, first, rowsInView }: Walk,
+  from: Place,
+  command: Command,
+): Place | string | undefined {
   const within = (number: number) => Math.min(cloth.planned, Math.max(first, number))
   const place = from.column === SIDE ? -1 : order.indexOf(from.column)
   const at = (next: number) => (next < 0 ? SIDE : (order[Math.min(next, order.length - 1)] ?? SIDE))

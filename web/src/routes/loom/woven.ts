@@ -12,8 +12,14 @@ export type WovenRow = {
 /** The id of a task: that of its revision and its column in the page. */
 export const taskOf = (number: number, column: number): number => number * 1000 + column
 
-export function aPage(columns: readonly string[], rows: Readonly<Record<number, WovenRow>>, more: Partial<Page> = {}): Page {
-  const numbers = Object.keys(rows).map(Number).sort((a, b) => b - a)
+export function aPage(
+  columns: readonly string[],
+  rows: Readonly<Record<number, WovenRow>>,
+  more: Partial<Page> = {},
+): Page {
+  const numbers = Object.keys(rows)
+    .map(Number)
+    .sort((a, b) => b - a)
   const top = numbers[0] ?? 0
   return {
     archive: 'A',
@@ -29,7 +35,11 @@ export function aPage(columns: readonly string[], rows: Readonly<Record<number, 
   }
 }
 
-function toRow(columns: readonly string[], number: number, { cells, edges = [], definition = 'd' }: WovenRow): Page['rows'][number] {
+function toRow(
+  columns: readonly string[],
+  number: number,
+  { cells, edges = [], definition = 'd' }: WovenRow,
+): Page['rows'][number] {
   const at = (name: string) => columns.indexOf(name)
   return {
     number,
