@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { call, routes, useRefusal } from '../../api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { tell } from '../../parts/toast.tsx'
-import { fit, type Verb } from './choose.ts'
+import { fitting, type Verb } from './choose.ts'
 import type { CellState } from './cloth.ts'
 import type { Place } from './reach.ts'
 import type { LoomSource } from './source.ts'
@@ -49,11 +49,11 @@ export function useActs(name: string, source: LoomSource): Acts {
     if (first !== undefined) tell(`${tasks(refused.length)} refused: ${first}`, { isError: true })
   }
   const ask = (verb: Verb, cells: readonly Place[]) => {
-    const fitting = fit(source.cloth, cells, verb)
+    const able = fitting(source.cloth, cells, verb)
     if (refusal !== undefined) tell(refusal, { isError: true })
-    else if (fitting.length === 0) tell(`${verbWords[verb].name} is not possible in this state`, { isError: true })
-    else if (fitting.length === 1 && !['cancel', 'skip', 'rerun'].includes(verb)) void perform({ verb, cells: fitting })
-    else setAsked({ verb, cells: fitting })
+    else if (able.length === 0) tell(`${verbWords[verb].name} is not possible in this state`, { isError: true })
+    else if (able.length === 1 && !['cancel', 'skip', 'rerun'].includes(verb)) void perform({ verb, cells: able })
+    else setAsked({ verb, cells: able })
   }
   const action = asked === undefined ? '' : `${verbWords[asked.verb].name} ${tasks(asked.cells.length)}`
   const dialog = asked !== undefined && (

@@ -53,6 +53,7 @@ export function Board(props: BoardProps) {
   const sheet = useRef<Sheet>(undefined)
   const [view, setView] = useState(nowhere)
   const [hover, setHover] = useState<Hit>()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the cloth is changed in place, and version says when
   const at = useMemo(
     () =>
       layOut({
@@ -62,7 +63,6 @@ export function Board(props: BoardProps) {
         planned: cloth.planned,
         first: source.first,
       }),
-    // biome-ignore lint/correctness/useExhaustiveDependencies: the cloth is changed in place, and version says when
     [view.width, order.length, source.first, version],
   )
   const places = useMemo(() => placesOf(order, cloth.columns.length), [order, cloth.columns.length])
@@ -119,12 +119,12 @@ export function Board(props: BoardProps) {
   }, [source, view.height, window.oldest, window.youngest])
 
   const place = focus === undefined ? undefined : focus.column < 0 ? -1 : (places[focus.column] ?? -1)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it comes into view when the focus moves, not when rows come
   useEffect(() => {
     const element = scroller.current
     if (element === null || focus === undefined || place === undefined || at.columnWidth === 0) return
     const { left, top } = reveal(at, readView(element), focus.number, place)
     if (left !== element.scrollLeft || top !== element.scrollTop) element.scrollTo({ left, top })
-    // biome-ignore lint/correctness/useExhaustiveDependencies: it comes into view when the focus moves, not when rows come
   }, [focus?.number, place, at.columnWidth])
 
   const onScroll = () => {
@@ -155,13 +155,8 @@ export function Board(props: BoardProps) {
         onKeyDown={(event) => props.onKeyDown(event, inView)}
       >
         <div className="loom-space" style={{ height: totalHeight(at), width: Math.max(totalWidth(at), view.width) }}>
-          <div className="loom-sheet">
-            <canvas
-              ref={canvas}
-              className="loom-canvas"
-              aria-hidden="true"
-              style={{ width: view.width, height: view.height }}
-            />
+          <div className="loom-sheet" aria-hidden="true">
+            <canvas ref={canvas} className="loom-canvas" style={{ width: view.width, height: view.height }} />
           </div>
           <Grid
             {...props}
@@ -246,6 +241,7 @@ const totalHeightAbove = (at: ReturnType<typeof layOut>): number => totalHeight(
 function useNewRows(source: LoomSource, scroller: Scroller): number {
   const { planned } = source.cloth
   const [seen, setSeen] = useState(planned)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it looks again when rows have come
   useEffect(() => {
     const element = scroller.current
     if (element === null) return

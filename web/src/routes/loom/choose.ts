@@ -39,6 +39,6 @@ export function toggle(chosen: Chosen, cell: Place): Chosen {
 export const chosenOf = (cells: readonly Place[]): Chosen => new Map(cells.map((cell) => [keyOf(cell), cell]))
 
 /** Those of the chosen cells with which the verb can be done now. */
-export function fit(cloth: Cloth, chosen: Iterable<Place>, verb: Verb): readonly Place[] {
+export function fitting(cloth: Cloth, chosen: Iterable<Place>, verb: Verb): readonly Place[] {
   return [...chosen].filter(({ number, column }) => allows(verb, cloth.state(number, column)))
 }

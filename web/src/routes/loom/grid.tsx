@@ -43,6 +43,7 @@ export function Grid(props: GridProps) {
       className="loom-grid"
     >
       <Head cloth={cloth} order={order} at={at} window={window} reached={props.reached} />
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       <div ref={props.ref} role="rowgroup" className="loom-rows">
         {gaps.map((one, i) => (
           // biome-ignore lint/a11y/useSemanticElements: as above

@@ -89,8 +89,8 @@ export function reveal(at: Layout, view: View, number: number, place: number): {
   const y = yOf(at, number)
   const x = xOf(at, place) - at.columnWidth / 2
   const [least, most] = [y + ROW - view.height + 8, y - at.head - 4]
-  const top = view.top > most ? most : view.top < least ? least : view.top
+  const top = Math.min(most, Math.max(least, view.top))
   const [leastLeft, mostLeft] = [x + at.columnWidth - view.width, x - at.side]
-  const left = place < 0 ? view.left : view.left > mostLeft ? mostLeft : view.left < leastLeft ? leastLeft : view.left
+  const left = place < 0 ? view.left : Math.min(mostLeft, Math.max(leastLeft, view.left))
   return { left: Math.max(0, left), top: Math.max(0, top) }
 }

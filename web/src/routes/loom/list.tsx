@@ -48,6 +48,7 @@ export function LoomList({ source, name, order, focus, start, gap, onFocus }: Li
   const numbers = Array.from({ length: Math.max(0, young - old + 1) }, (_, i) => young - i).filter((one) => one > 0)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/useSemanticElements: it is a box that scrolls, not a set of fields
     <div ref={box} className="loom-list" onScroll={look} tabIndex={0} role="group" aria-label={`Revisions of ${name}`}>
       <ol style={{ height: above + (cloth.planned - oldest + 1) * ITEM }}>
         {[...cloth.gaps].reverse().map((one, i) => (

@@ -217,7 +217,7 @@ function Tail({ id, state }: { readonly id: string; readonly state: string }) {
   if (data.items.length === 0) return <p className="muted">It has written nothing.</p>
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <pre className="loom-tail" tabIndex={0} aria-label="The end of its log">
+    <pre className="loom-tail" tabIndex={0} role="log" aria-label="The end of its log">
       {data.items.map(({ text }) => text).join('\n')}
     </pre>
   )

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { allows, chosenOf, fit, rectangle, toggle } from './choose.ts'
+import { allows, chosenOf, fitting, rectangle, toggle } from './choose.ts'
 import { codeOf } from './cloth.ts'
 import { frontier, frontierLine, tellFrontier } from './frontier.ts'
 import { commandOf } from './keys.ts'
@@ -121,8 +121,8 @@ test('a range holds the cells that exist, and a verb only those whose state allo
   const cloth = document()
   const chosen = chosenOf(rectangle(cloth, order, at(4, INDEX), at(2, PDF)))
   expect(chosen.size).toBe(6)
-  expect(fit(cloth, chosen.values(), 'cancel')).toEqual([at(4, INDEX), at(4, PDF), at(3, PDF)])
-  expect(fit(cloth, chosen.values(), 'retry')).toEqual([at(2, PDF)])
+  expect(fitting(cloth, chosen.values(), 'cancel')).toEqual([at(4, INDEX), at(4, PDF), at(3, PDF)])
+  expect(fitting(cloth, chosen.values(), 'retry')).toEqual([at(2, PDF)])
   expect(toggle(toggle(chosen, at(4, PDF)), at(4, PDF)).size).toBe(6)
   expect([allows('hold', codeOf.running), allows('release', codeOf.held), allows('rerun', codeOf.succeeded)]).toEqual([
     false,

@@ -95,6 +95,7 @@ function RunForm({ name, rev, workflows, onClose }: FormProps) {
 function Input({ input }: { readonly input: Workflow['inputs'][number] }) {
   const { name, options, description, is_required: isRequired } = input
   return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is one of the two below
     <label>
       <span className="name">{name}</span>
       {options === null ? (

@@ -9,7 +9,7 @@ import { tell } from '../../parts/toast.tsx'
 import { useActs, verbWords } from './act.tsx'
 import { type Archive, ArchiveNote } from './archive-note.tsx'
 import { Board } from './board.tsx'
-import { type Chosen, chosenOf, fit, rectangle, toggle, verbs } from './choose.ts'
+import { type Chosen, chosenOf, fitting, rectangle, toggle, verbs } from './choose.ts'
 import { frontier } from './frontier.ts'
 import { GapContent } from './gap.tsx'
 import { type Command, commandOf } from './keys.ts'
@@ -194,7 +194,7 @@ function Bulk({
 }) {
   if (chosen.size === 0) return null
   const possible = verbs.flatMap((verb) => {
-    const cells = fit(source.cloth, chosen.values(), verb)
+    const cells = fitting(source.cloth, chosen.values(), verb)
     return cells.length === 0 ? [] : [{ verb, cells }]
   })
   return (
@@ -238,12 +238,12 @@ function useFocus(source: LoomSource, search: LoomSearch, onSearch: LoomProps['o
   })
   const [hasMoved, setMoved] = useState(false)
   const settled = useSettled(focus, 200)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a move of the focus is written
   useEffect(() => {
     if (!hasMoved) return
     const task = settled === undefined ? undefined : source.cloth.columns[settled.column]?.name
     const named = settled === undefined ? {} : { at: `r${settled.number}`, ...(task === undefined ? {} : { task }) }
     onSearch({ ...without(search), ...named })
-    // biome-ignore lint/correctness/useExhaustiveDependencies: only a move of the focus is written
   }, [settled, hasMoved])
   const move = (cell: Place | undefined) => {
     setMoved(true)
