@@ -2,9 +2,10 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { announce, commitFiles, DOCUMENT, performing, planned, stateOf, untilState } from '../archives.ts'
 import { waitFor } from '../processes.ts'
-import type { Ground, Plain } from '../repositories/ground.ts'
-import { loadHistory, svnFiles } from '../repositories/svn.ts'
+import type { Ground } from '../repositories/ground.ts'
+import { svnFiles } from '../repositories/svn.ts'
 import { aDashboard, type Dashboard } from './kit.ts'
+import { aWatched, cell, countPages, pathOf, rail, untilColour } from './loom-kit.ts'
 
 let dashboard: Dashboard
 let ground: Ground
@@ -24,61 +25,6 @@ const freshName = (word = 'Loom') => {
   names += 1
   return `${word}-${names}`
 }
-const pathOf = (name: string) => `/archives/${encodeURIComponent(name)}`
-
-/** A repository with that many revisions of the document's workflow, watched from its first revision on. */
-async function aWatched(name: string, revisions: number): Promise<Plain> {
-  const plain = await ground.create()
-  for (let rev = 1; rev <= revisions; rev += 1)
-    await commitFiles(
-      plain,
-      rev === 1 ? { '_workflows/a.yaml': DOCUMENT } : { 'a.txt': String(rev) },
-      `change ${rev}`,
-      'ada',
-    )
-  const made = await dashboard.server.ask('PUT', `/v1${pathOf(name)}`, { body: { source: plain.options, from: 1 } })
-  expect(made.status).toBe(201)
-  return plain
-}
-
-const cell = (page: Page, name: string | RegExp) => page.getByRole('gridcell', { name })
-const rail = (page: Page) => page.getByRole('complementary', { name: 'The focused cell' })
-
-/** Counts the requests for pages of the loom from now on. */
-function countPages(page: Page): { readonly asked: string[] } {
-  const asked: string[] = []
-  page.on('request', (request) => {
-    const url = new URL(request.url())
-    if (url.pathname.endsWith('/loom')) asked.push(url.search)
-  })
-  return { asked }
-}
-
-/** The colour of the canvas in the middle of a cell, or beside it. */
-const colourAt = (page: Page, name: string | RegExp, dx = 0): Promise<string> =>
-  cell(page, name).evaluate((element, offset) => {
-    const canvas = document.querySelector<HTMLCanvasElement>('.loom-canvas')
-    if (canvas === null) return 'no canvas'
-    const [box, sheet] = [element.getBoundingClientRect(), canvas.getBoundingClientRect()]
-    const x = (box.x + box.width / 2 + offset - sheet.x) * devicePixelRatio
-    const y = (box.y + box.height / 2 - sheet.y) * devicePixelRatio
-    // By a copy: the browser complains of reading from what is drawn to.
-    const copy = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true })
-    copy?.drawImage(canvas, Math.floor(x), Math.floor(y), 1, 1, 0, 0, 1, 1)
-    return [...(copy?.getImageData(0, 0, 1, 1).data ?? [])].slice(0, 3).join(' ')
-  }, dx)
-
-const token = (page: Page, name: string): Promise<string> =>
-  page.evaluate((property) => {
-    const hex = getComputedStyle(document.documentElement).getPropertyValue(property).trim().slice(1)
-    return [0, 2, 4].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join(' ')
-  }, name)
-
-const untilColour = async (page: Page, name: string | RegExp, property: string, dx = 0) => {
-  const wanted = await token(page, property)
-  await waitFor(async () => ((await colourAt(page, name, dx)) === wanted ? true : undefined))
-}
-
 test('the loom fills as hooks come in any order: superseded, running, frontier, all without a reload', async () => {
   const { server } = dashboard
   const work = await performing(server.database)
@@ -145,7 +91,7 @@ test('a running task is canceled from the loom, after a question that names it',
   const work = await performing(server.database)
   const name = freshName()
   work.block('2:build-PDF')
-  await aWatched(name, 2)
+  await aWatched({ dashboard, ground }, name, 2)
   await untilState(server, `${name}@2:build-PDF`, 'running')
   const { page } = await dashboard.visit(`${pathOf(name)}?at=r2&task=build-PDF`)
   await rail(page).getByText('is running on').waitFor()
@@ -166,7 +112,7 @@ test('the keyboard walks, jumps, chooses and opens', async () => {
   const name = freshName()
   work.failing.add('1:indexing')
   work.block('3:indexing', '2:build-PDF')
-  await aWatched(name, 3)
+  await aWatched({ dashboard, ground }, name, 3)
   await untilState(server, `${name}@2:build-PDF`, 'running')
   const { page, complaints } = await dashboard.visit(pathOf(name))
   await cell(page, /^revision 3, indexing, running/).waitFor()
@@ -232,7 +178,7 @@ test('on a phone the same is a list with strips of signs, and nothing scrolls si
   const work = await performing(server.database)
   const name = freshName()
   work.block('2:build-PDF')
-  await aWatched(name, 2)
+  await aWatched({ dashboard, ground }, name, 2)
   await untilState(server, `${name}@2:build-PDF`, 'running')
   const { page, complaints } = await dashboard.visit(pathOf(name), { width: 360, height: 740 })
   await page.getByRole('button', { name: 'revision 1, build-PDF, succeeded' }).waitFor()
@@ -280,7 +226,7 @@ test('a viewer sees everything and may do nothing, and learns why', async () => 
   const work = await performing(server.database)
   const name = freshName()
   work.block('1:build-PDF')
-  await aWatched(name, 1)
+  await aWatched({ dashboard, ground }, name, 1)
   await untilState(server, `${name}@1:build-PDF`, 'running')
   const { page } = await dashboard.visit(`${pathOf(name)}?at=r1&task=build-PDF`, { role: 'viewer' })
   const sent: string[] = []
@@ -303,7 +249,7 @@ test('holding is told to others, a workflow is run by hand, and its run takes th
   const { server } = dashboard
   const work = await performing(server.database)
   const name = freshName()
-  await aWatched(name, 1)
+  await aWatched({ dashboard, ground }, name, 1)
   await untilState(server, `${name}@1:build-PDF`, 'succeeded')
   const { page } = await dashboard.visit(pathOf(name))
   const other = await dashboard.visit(pathOf(name), { role: 'viewer' })
@@ -322,103 +268,4 @@ test('holding is told to others, a workflow is run by hand, and its run takes th
     const link = await rail(other.page).getByRole('link', { name: 'Task' }).getAttribute('href')
     return link !== null && Number(link.split('/').at(-1)) > Number(before) ? true : undefined
   })
-})
-
-test('it is drawn when something changes and at no other time, and in the colours of the theme', async () => {
-  const { server } = dashboard
-  const work = await performing(server.database)
-  const name = freshName()
-  work.block('1:build-PDF')
-  await aWatched(name, 1)
-  await untilState(server, `${name}@1:build-PDF`, 'running')
-  const { page } = await dashboard.visit(pathOf(name))
-  await untilColour(page, 'revision 1, indexing, succeeded', '--state-succeeded')
-  await page.getByRole('button', { name: /^live/ }).waitFor()
-  const drawn = () => page.evaluate(() => performance.getEntriesByName('loom-drawn')[0]?.startTime)
-  const still = async () => {
-    const before = await drawn()
-    // The times on the page tick meanwhile.
-    await page.waitForFunction((from) => performance.now() - from > 1500, await page.evaluate(() => performance.now()))
-    return before === (await drawn())
-  }
-  await waitFor(async () => ((await still()) ? true : undefined))
-  const before = await drawn()
-  await page.getByRole('button', { name: /^Theme/ }).click()
-  await page.getByRole('menuitem', { name: 'Dark' }).click()
-  await untilColour(page, 'revision 1, indexing, succeeded', '--state-succeeded')
-  expect(await drawn()).toBeGreaterThan(before ?? 0)
-  await page.emulateMedia({ forcedColors: 'active' })
-  await waitFor(async () => {
-    const dark = await token(page, '--state-succeeded')
-    return (await colourAt(page, 'revision 1, indexing, succeeded')) === dark ? undefined : true
-  })
-})
-
-test('paused, it stands still; resumed, it is true again', async () => {
-  const { server } = dashboard
-  const work = await performing(server.database)
-  const name = freshName()
-  work.block('1:build-PDF')
-  await aWatched(name, 1)
-  await untilState(server, `${name}@1:build-PDF`, 'running')
-  const { page } = await dashboard.visit(pathOf(name))
-  await page.getByRole('button', { name: /^live/ }).click()
-  await page.getByRole('button', { name: /^paused/ }).waitFor()
-  work.free('1:build-PDF')
-  await untilState(server, `${name}@1:build-PDF`, 'succeeded')
-  await cell(page, 'revision 1, build-PDF, running').waitFor()
-  await page.getByRole('button', { name: /^paused/ }).click()
-  await cell(page, 'revision 1, build-PDF, succeeded').waitFor()
-})
-
-test('5,000 revisions are scrolled with each page asked for once and a bounded page', {
-  timeout: 300_000,
-}, async () => {
-  const { server } = dashboard
-  const name = freshName('Long')
-  const plain = await ground.create()
-  await loadHistory(plain.path, 5000, {
-    '_workflows/a.yaml': '- { name: build-PDF, command: make pdf, depends: PREV }\n',
-  })
-  await server.ask('PUT', `/v1${pathOf(name)}`, { body: { source: plain.options, from: 1 } })
-  for (let number = 500; number <= 5000; number += 500) await planned(server, name, number)
-  const { page } = await dashboard.visit()
-  const { asked } = countPages(page)
-  await page.goto(dashboard.address + pathOf(name))
-  await cell(page, /^revision 5000, COMMIT/).waitFor()
-  await page.getByRole('button', { name: /^live/ }).waitFor()
-  expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('5001')
-  const scroller = page.locator('.loom-scroll')
-  const elements = () => page.evaluate(() => document.querySelectorAll('.loom *').length)
-  const first = await elements()
-  const scrollTo = async (number: number) => {
-    await scroller.evaluate((element, row) => {
-      element.scrollTop = (5000 - row) * 30
-    }, number)
-    await cell(page, new RegExp(`^revision ${Math.max(1, number - 2)}, COMMIT, `)).waitFor()
-  }
-  for (let number = 4900; number > 100; number -= 100) await scrollTo(number)
-  await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight))
-  await cell(page, /^revision 1, COMMIT, /).waitFor()
-  const there = asked.length
-  // Fifty pages; the newest is asked for once more when the stream begins.
-  expect(there).toBeGreaterThanOrEqual(50)
-  expect(there).toBeLessThanOrEqual(53)
-  expect(await elements()).toBeLessThan(first * 2)
-  for (let number = 300; number < 4900; number += 500) await scrollTo(number)
-  expect(asked.length).toBe(there)
-  await page.goto(`${dashboard.address}${pathOf(name)}?at=r2500&task=build-PDF`)
-  await page
-    .locator('[role=gridcell][tabindex="0"]')
-    .and(cell(page, /^revision 2500, build-PDF, /))
-    .waitFor()
-  expect(asked.length - there).toBeLessThanOrEqual(5)
-  await commitFiles(plain, { 'a.txt': 'one more' }, 'one more', 'ada')
-  await page.getByRole('button', { name: /^live/ }).waitFor()
-  await announce(server, name, 5001)
-  await page.getByRole('button', { name: /1 new/ }).waitFor()
-  await cell(page, /^revision 2500, build-PDF, /).waitFor()
-  await page.getByRole('button', { name: /1 new/ }).click()
-  await cell(page, /^revision 5001, COMMIT, /).waitFor()
-  await page.getByRole('button', { name: /1 new/ }).waitFor({ state: 'detached' })
 })

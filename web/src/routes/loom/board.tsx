@@ -75,26 +75,8 @@ export function Board(props: BoardProps) {
   )
   const window = windowOf(at, view)
 
-  useEffect(() => {
-    if (canvas.current === null) return
-    const made = new Sheet(canvas.current, {
-      slide: (offset) => {
-        if (rows.current !== null) rows.current.style.transform = offset === 0 ? '' : `translateY(${offset}px)`
-      },
-      drawn: () => mark('loom-drawn'),
-    })
-    sheet.current = made
-    return () => made.close()
-  }, [])
-
-  useEffect(() => {
-    const element = scroller.current
-    if (element === null) return
-    const look = () => setView((before) => sameWindow(before, readView(element)))
-    const watcher = new ResizeObserver(look)
-    watcher.observe(element)
-    return () => watcher.disconnect()
-  }, [])
+  useSheet(sheet, canvas, rows)
+  useSize(scroller, setView)
 
   useLayoutEffect(() => {
     sheet.current?.look(scroller.current === null ? view : readView(scroller.current))
@@ -176,6 +158,35 @@ export function Board(props: BoardProps) {
       )}
     </div>
   )
+}
+
+/** Makes what draws, for as long as the board is there. */
+function useSheet(
+  sheet: React.RefObject<Sheet | undefined>,
+  canvas: React.RefObject<HTMLCanvasElement | null>,
+  rows: Scroller,
+): void {
+  useEffect(() => {
+    if (canvas.current === null) return
+    const made = new Sheet(canvas.current, {
+      slide: (offset) => {
+        if (rows.current !== null) rows.current.style.transform = offset === 0 ? '' : `translateY(${offset}px)`
+      },
+      drawn: () => mark('loom-drawn'),
+    })
+    sheet.current = made
+    return () => made.close()
+  }, [sheet, canvas, rows])
+}
+
+function useSize(scroller: Scroller, setView: React.Dispatch<React.SetStateAction<View>>): void {
+  useEffect(() => {
+    const element = scroller.current
+    if (element === null) return
+    const watcher = new ResizeObserver(() => setView((before) => sameWindow(before, readView(element))))
+    watcher.observe(element)
+    return () => watcher.disconnect()
+  }, [scroller, setView])
 }
 
 const readView = (element: HTMLElement): View => ({

@@ -11,10 +11,11 @@ function ring(pen: Pen, x: number, y: number, radius: number): void {
   pen.stroke()
 }
 
-function sector(pen: Pen, x: number, y: number, radius: number, from: number, to: number): void {
+/** A part of a disc, in turns: 0 is on the right, a quarter at the bottom. */
+function sector(pen: Pen, [x, y, radius]: readonly [number, number, number], from: number, to: number): void {
   pen.beginPath()
   pen.moveTo(x, y)
-  pen.arc(x, y, radius, from, to)
+  pen.arc(x, y, radius, from * TURN, to * TURN)
   pen.closePath()
   pen.fill()
 }
@@ -49,15 +50,15 @@ const draws: Readonly<Record<number, Draw>> = {
   [codeOf.waiting]: ring,
   [codeOf.delayed]: (pen, x, y, r) => {
     ring(pen, x, y, r)
-    sector(pen, x, y, r, -TURN / 4, 0)
+    sector(pen, [x, y, r], -0.25, 0)
   },
   [codeOf.ready]: diamond,
   [codeOf.running]: (pen, x, y, r) => {
     ring(pen, x, y, r)
-    sector(pen, x, y, r, TURN / 4, TURN * 0.75)
+    sector(pen, [x, y, r], 0.25, 0.75)
   },
   [codeOf.held]: (pen, x, y, r) => strokes(pen, [x - 2.5, y - r, x - 2.5, y + r], [x + 2.5, y - r, x + 2.5, y + r]),
-  [codeOf.succeeded]: (pen, x, y, r) => sector(pen, x, y, r + 0.6, 0, TURN),
+  [codeOf.succeeded]: (pen, x, y, r) => sector(pen, [x, y, r + 0.6], 0, 1),
   [codeOf.failed]: (pen, x, y, r) => {
     const d = r * 0.85
     strokes(pen, [x - d, y - d, x + d, y + d], [x - d, y + d, x + d, y - d])

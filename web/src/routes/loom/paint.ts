@@ -160,7 +160,7 @@ function drawCells(pen: CanvasRenderingContext2D, scene: Scene): void {
     for (let place = window.firstPlace; place <= window.lastPlace; place += 1) {
       const column = order[place] ?? 0
       if (row === undefined) drawUnknown(pen, scene, xOf(at, place), y)
-      else if (stateAt(row, column) !== ABSENT) drawCell(pen, scene, { number, column }, xOf(at, place), y)
+      else if (stateAt(row, column) !== ABSENT) drawCell(pen, scene, { number, column })
     }
   }
   pen.globalAlpha = 1
@@ -172,8 +172,9 @@ function drawUnknown(pen: CanvasRenderingContext2D, { palette }: Scene, x: numbe
   pen.fillRect(x - 4, y - 1, 8, 2)
 }
 
-function drawCell(pen: CanvasRenderingContext2D, scene: Scene, cell: Place, x: number, y: number): void {
-  const { cloth, palette, lit, focus } = scene
+function drawCell(pen: CanvasRenderingContext2D, scene: Scene, cell: Place): void {
+  const { cloth, palette, lit, focus, at, places } = scene
+  const [x, y] = [xOf(at, places[cell.column] ?? 0), yOf(at, cell.number) + ROW / 2]
   const code = cloth.state(cell.number, cell.column)
   const isFocus = focus !== undefined && focus.number === cell.number && focus.column === cell.column
   const isDim = lit !== undefined && !lit.has(keyOf(cell))

@@ -63,23 +63,21 @@ export function downstream(cloth: Cloth, { number, column }: Place): readonly Li
  */
 export function lit(cloth: Cloth, cell: Place): ReadonlySet<number> {
   const found = new Set<number>([keyOf(cell)])
-  for (const next of [upstream, downstream]) {
-    const seen = new Set<number>([keyOf(cell)])
-    let edge: readonly Place[] = [cell]
-    while (edge.length > 0 && found.size < MOST_LIT) {
-      const further: Place[] = []
-      for (const from of edge)
-        for (const to of next(cloth, from)) {
-          const isNear = to.number === cell.number || from === cell
-          if ((!isNear && !isOpen(cloth.state(to.number, to.column))) || seen.has(keyOf(to))) continue
-          seen.add(keyOf(to))
-          found.add(keyOf(to))
-          further.push(to)
-        }
-      edge = further
-    }
-  }
+  for (const next of [upstream, downstream]) for (const key of spread(cloth, cell, next)) found.add(key)
   return found
+}
+
+function spread(cloth: Cloth, cell: Place, next: typeof upstream): ReadonlySet<number> {
+  const seen = new Set<number>([keyOf(cell)])
+  const isWorth = (from: Place, to: Place) =>
+    to.number === cell.number || from === cell || isOpen(cloth.state(to.number, to.column))
+  let edge: readonly Place[] = [cell]
+  while (edge.length > 0 && seen.size < MOST_LIT) {
+    const reached = edge.flatMap((from) => next(cloth, from).filter((to) => isWorth(from, to)))
+    edge = reached.filter((to) => !seen.has(keyOf(to)))
+    for (const to of edge) seen.add(keyOf(to))
+  }
+  return seen
 }
 
 /** Whether what was waited for has come, and cannot come any more. */

@@ -112,8 +112,14 @@ function Input({ input }: { readonly input: Workflow['inputs'][number] }) {
   )
 }
 
+/** A field of text; none of the form's fields is a file. */
+function textIn(given: FormData, name: string): string {
+  const value = given.get(name)
+  return typeof value === 'string' ? value : ''
+}
+
 function toBody(workflow: Workflow | undefined, given: FormData) {
-  const inputs = workflow?.inputs.map(({ name }) => [name, String(given.get(`input ${name}`) ?? '')] as const) ?? []
+  const inputs = workflow?.inputs.map(({ name }) => [name, textIn(given, `input ${name}`)] as const) ?? []
   return {
     workflow: workflow?.name ?? '',
     rev: Number(given.get('rev')),

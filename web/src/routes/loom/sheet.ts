@@ -20,7 +20,7 @@ export class Sheet {
   #frame = 0
   #slide: { from: number; at: number } | undefined
 
-  constructor(canvas: HTMLCanvasElement, on: { slide(offset: number): void; drawn(): void }) {
+  constructor(canvas: HTMLCanvasElement, on: { slide: (offset: number) => void; drawn: () => void }) {
     this.#canvas = canvas
     this.#pen = canvas.getContext('2d', { alpha: false })
     this.#onSlide = on.slide

@@ -48,7 +48,13 @@ export function walk(
         ? 'None of the revisions that are loaded has come to a result'
         : { number: found.number, column: from.column }
     }
-    default:
+    case 'open':
+    case 'log':
+    case 'timeline':
+    case 'choose':
+    case 'retry':
+    case 'cancel':
+    case 'leave':
       return undefined
   }
 }
