@@ -17,7 +17,7 @@ const tasks = Array.from({ length: COLUMNS - 1 }, (_, i) => ({
   depends: i === 0 ? ['PREV'] : ['PREV', `task-${i - 1}`],
 }))
 
-async function fill(server: Server, revisions: number): Promise<void> {
+export async function fillLoom(server: Server, revisions: number): Promise<void> {
   await register(server, 'bench', { type: 'push' }, 1)
   for (let rev = 1; rev <= revisions; rev++)
     await server.ask('POST', '/v1/archives/bench/commits', { rev, tasks, author: 'ada', message: `revision ${rev}` })
@@ -27,7 +27,7 @@ async function fill(server: Server, revisions: number): Promise<void> {
 async function look(databaseUrl: string, samples: number, revisions: number) {
   const server = await startServer(databaseUrl, PLANS_ONLY)
   try {
-    await fill(server, revisions)
+    await fillLoom(server, revisions)
     const path = `/v1/archives/bench/loom?limit=${ROWS}`
     const text = JSON.stringify(await server.ask('GET', path))
     const times: number[] = []

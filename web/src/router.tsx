@@ -32,7 +32,7 @@ const archives = createRoute({
 const archive = createRoute({
   getParentRoute: under,
   path: '/archives/$name',
-  validateSearch: strings('at', 'task', 'before'),
+  validateSearch: strings('at', 'task', 'columns'),
   component: lazyRouteComponent(() => import('./routes/archive.tsx'), 'Archive'),
 })
 const definitions = createRoute({
