@@ -22,6 +22,11 @@ const start: readonly Entry[] = [
     'start the server, with its database unless another is named',
     async () => (await import('./commands/serve.ts')).serve,
   ),
+  leaf(
+    'init',
+    'write what a repository begins with: settings and a workflow file',
+    async () => (await import('./commands/init.ts')).init,
+  ),
   leaf('demo', 'show a living example', async () => (await import('./commands/demo.ts')).demo),
   {
     name: 'worker',
@@ -102,6 +107,7 @@ const look: readonly Entry[] = [
     async () => (await import('./commands/events.ts')).events,
   ),
   leaf('top', 'show what runs, live', async () => (await import('./commands/top.ts')).top),
+  leaf('open', 'show a task, or the dashboard, in a browser', async () => (await import('./commands/open.ts')).open),
 ]
 
 const act: readonly Entry[] = [
@@ -117,6 +123,11 @@ const act: readonly Entry[] = [
     async () => (await import('./commands/cancel.ts')).cancel,
   ),
   leaf('hold', 'keep tasks from starting', async () => (await import('./commands/hold.ts')).hold),
+  leaf(
+    'priority',
+    'say which tasks come first among those that are ready',
+    async () => (await import('./commands/priority.ts')).priority,
+  ),
   leaf('release', 'let held tasks go on', async () => (await import('./commands/release.ts')).release),
   leaf(
     'skip',
@@ -261,6 +272,34 @@ const secrets: readonly Leaf[] = [
   leaf('rm', 'remove a secret', async () => (await import('./commands/secret-rm.ts')).secretRm),
 ]
 
+const webhooks: readonly Leaf[] = [
+  leaf(
+    'add',
+    'have a receiver told of what happens',
+    async () => (await import('./commands/webhook-add.ts')).webhookAdd,
+  ),
+  leaf('ls', 'list webhooks', async () => (await import('./commands/webhook-ls.ts')).webhookLs),
+  leaf('test', 'send a test message, now', async () => (await import('./commands/webhook-test.ts')).webhookTest),
+  leaf(
+    'deliveries',
+    'list what was sent, and what came of it',
+    async () => (await import('./commands/webhook-deliveries.ts')).webhookDeliveries,
+  ),
+  leaf('resend', 'send deliveries again', async () => (await import('./commands/webhook-resend.ts')).webhookResend),
+  leaf(
+    'enable',
+    'let webhooks be told again',
+    async () => (await import('./commands/webhook-enable.ts')).webhookEnable,
+  ),
+  leaf(
+    'disable',
+    'keep webhooks from being told',
+    async () => (await import('./commands/webhook-disable.ts')).webhookDisable,
+  ),
+  leaf('rotate', 'make a new secret', async () => (await import('./commands/webhook-rotate.ts')).webhookRotate),
+  leaf('rm', 'remove a webhook', async () => (await import('./commands/webhook-rm.ts')).webhookRm),
+]
+
 const tokens: readonly Leaf[] = [
   leaf('create', 'make a token', async () => (await import('./commands/token-create.ts')).tokenCreate),
   leaf('ls', 'list tokens', async () => (await import('./commands/token-ls.ts')).tokenLs),
@@ -273,6 +312,17 @@ const other: readonly Entry[] = [
     name: 'config',
     about: 'the settings',
     commands: [
+      leaf('get', 'print the value of a setting', async () => (await import('./commands/config-get.ts')).configGet),
+      leaf(
+        'set',
+        'write a setting into the configuration file',
+        async () => (await import('./commands/config-set.ts')).configSet,
+      ),
+      leaf(
+        'path',
+        'print where the configuration file is',
+        async () => (await import('./commands/config-path.ts')).configPathCommand,
+      ),
       leaf(
         'explain',
         'print every setting in force and where it came from',
@@ -320,6 +370,10 @@ export const tree: readonly Group[] = [
     ],
   },
   { title: 'Hooks', commands: [{ name: 'hook', about: 'the hooks of repositories on this host', commands: hooks }] },
+  {
+    title: 'Machinery',
+    commands: [{ name: 'webhook', about: 'receivers outside that are told of events', commands: webhooks }],
+  },
   {
     title: 'Access',
     commands: [

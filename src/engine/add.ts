@@ -134,8 +134,7 @@ function checkOptions(item: AddItem): void {
   for (const lock of item.locks ?? []) checkName('the name of a lock', lock)
   checkName('the group of a limit', item.limit?.group)
   const { priority, maxAttempts, delaySeconds, notBefore, limit } = item
-  if (priority !== undefined && !(Number.isInteger(priority) && Math.abs(priority) < 2 ** 31))
-    throw new InvalidOption(`priority must be a whole number of 32 bits, not ${priority}`)
+  if (priority !== undefined) checkPriority(priority)
   if (maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts < 2 ** 15))
     throw new InvalidOption(`maxAttempts must be a whole number from 1 to 32767, not ${maxAttempts}`)
   if (delaySeconds !== undefined && !(delaySeconds >= 0 && delaySeconds < 1e10))
@@ -243,4 +242,9 @@ function refuseCycle(items: readonly AddItem[]): void {
       }
     }
   }
+}
+
+export function checkPriority(priority: number): void {
+  if (!(Number.isInteger(priority) && Math.abs(priority) < 2 ** 31))
+    throw new InvalidOption(`priority must be a whole number of 32 bits, not ${priority}`)
 }

@@ -249,6 +249,14 @@ export class Millrace {
     return this.#nudging(act.release(this.#pool, refs, options))
   }
 
+  prioritize(
+    refs: reading.TaskRef | readonly reading.TaskRef[],
+    priority: number,
+    options?: act.ActOptions,
+  ): Promise<void> {
+    return this.#nudging(act.prioritize(this.#pool, refs, priority, options))
+  }
+
   skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.EndOptions): Promise<void> {
     return this.#nudging(act.skip(this.#pool, refs, options))
   }
