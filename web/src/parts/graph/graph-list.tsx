@@ -32,10 +32,10 @@ export function GraphList({ graph, label }: { readonly graph: Graph; readonly la
   )
 }
 
-function NodeName({ node: { label, href } }: { readonly node: GraphNode }) {
-  if (href === undefined) return <span className="mono name">{label}</span>
+function NodeName({ node: { label, place } }: { readonly node: GraphNode }) {
+  if (place === undefined) return <span className="mono name">{label}</span>
   return (
-    <Link to={href} className="mono name">
+    <Link to="/archives/$name/r/$rev/$task" params={place} className="mono name">
       {label}
     </Link>
   )

@@ -172,7 +172,7 @@ type NodeProps = {
 }
 
 function Node({ node, at, name, isTabStop, isDim, onLook, onFocus }: NodeProps) {
-  const { kind, look, label, href } = node
+  const { kind, look, label, place } = node
   const width = widthOf(node)
   const shared = {
     className: `graph-node graph-node-${kind} ${look === undefined ? '' : `state-${look.colour}`}`,
@@ -202,7 +202,7 @@ function Node({ node, at, name, isTabStop, isDim, onLook, onFocus }: NodeProps) 
       </text>
     </>
   )
-  if (href === undefined) {
+  if (place === undefined) {
     return (
       <g {...shared} role="img">
         {content}
@@ -210,7 +210,7 @@ function Node({ node, at, name, isTabStop, isDim, onLook, onFocus }: NodeProps) 
     )
   }
   return (
-    <SvgLink to={href} {...shared}>
+    <SvgLink to="/archives/$name/r/$rev/$task" params={place} {...shared}>
       {content}
     </SvgLink>
   )

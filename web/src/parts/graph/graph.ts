@@ -1,5 +1,8 @@
 import type { StateLook } from '../state-badge.tsx'
 
+/** Where a task of an archive is: the parameters of its address. */
+export type TaskPlace = { readonly name: string; readonly rev: string; readonly task: string }
+
 export type GraphNode = {
   readonly id: string
   readonly label: string
@@ -9,7 +12,8 @@ export type GraphNode = {
   readonly look?: StateLook | undefined
   /** Said after its name and state: how long it ran, what replaced it. */
   readonly note?: string | undefined
-  readonly href?: string | undefined
+  /** The task's own page. */
+  readonly place?: TaskPlace | undefined
   /** Of a group: who is in it. */
   readonly members?: readonly GraphNode[] | undefined
 }
