@@ -35,7 +35,7 @@ const archive = createRoute({
 const definitions = createRoute({
   getParentRoute: under,
   path: '/archives/$name/definitions',
-  validateSearch: strings('rev', 'at', 'tab', 'file', 'line', 'author', 'message', 'paths', 'workflow'),
+  validateSearch: strings('rev', 'at', 'tab', 'view', 'file', 'line', 'author', 'message', 'paths', 'workflow'),
   component: lazyRouteComponent(() => import('./routes/definitions.tsx'), 'Definitions'),
 })
 const revision = createRoute({
