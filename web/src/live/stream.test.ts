@@ -3,9 +3,7 @@ import { EventStream, type LiveEvent, type StreamHandlers, type StreamState } fr
 
 const event = (id: number) => ({ id: String(id) }) as LiveEvent
 
-type Page = (asked: {
-  after: string
-}) => Promise<{ items: LiveEvent[]; next_cursor: string | null; position: string }>
+type Page = (asked: { after: string }) => Promise<{ items: LiveEvent[]; next_cursor: string | null; position: string }>
 
 /** A stream whose server and clock the test is. */
 function aStream(page: Page = never) {

@@ -38,8 +38,18 @@ export function Revision() {
   const noAll = refusal ?? (all.length === 0 ? 'No task of this revision has ended.' : undefined)
   useKeys(
     [
-      { key: '[', label: 'Previous revision', run: () => go.to(previous), refusal: previous === undefined ? 'It is the first.' : undefined },
-      { key: ']', label: 'Next revision', run: () => go.to(next), refusal: next === undefined ? 'It is the newest.' : undefined },
+      {
+        key: '[',
+        label: 'Previous revision',
+        run: () => go.to(previous),
+        refusal: previous === undefined ? 'It is the first.' : undefined,
+      },
+      {
+        key: ']',
+        label: 'Next revision',
+        run: () => go.to(next),
+        refusal: next === undefined ? 'It is the newest.' : undefined,
+      },
       { key: 'r', label: 'Rerun what failed', run: () => setAsked('failed'), refusal: noFailed },
       { key: 't', label: 'Timeline of this revision', run: go.timeline },
       { key: 'l', label: 'Loom of the archive', run: go.loom },

@@ -68,7 +68,8 @@ function Drawing({ graph, laidOut, label, isFollowing }: DrawingProps) {
   }, [isFollowing, running, laidOut])
   const tabStop = active !== undefined && laidOut.places[active] !== undefined ? active : first
   const onKeyDown = (event: KeyboardEvent) => {
-    if (!event.key.startsWith('Arrow') || tabStop === undefined || event.ctrlKey || event.metaKey || event.altKey) return
+    if (!event.key.startsWith('Arrow') || tabStop === undefined || event.ctrlKey || event.metaKey || event.altKey)
+      return
     event.preventDefault()
     const next = stepTo(laidOut.places, tabStop, event.key as Way)
     if (next === undefined) return

@@ -45,7 +45,9 @@ test('a chain of a thousand becomes at most as many as are wanted, still in orde
 
 test('a random graph never gets a circle by grouping', () => {
   const ids = many(900, 'n')
-  const edges = ids.flatMap((id, i) => (i === 0 ? [] : [depends(`n-${(i * 7919) % i}`, id), depends(`n-${i >> 1}`, id)]))
+  const edges = ids.flatMap((id, i) =>
+    i === 0 ? [] : [depends(`n-${(i * 7919) % i}`, id), depends(`n-${i >> 1}`, id)],
+  )
   const found = groupNodes({ nodes: ids.map((id) => task(id)), edges })
   expect(found.nodes.length).toBeLessThanOrEqual(300)
   const depths = depthsOf(found)

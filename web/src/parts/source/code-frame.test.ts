@@ -5,7 +5,12 @@ const text = 'one\ntwo: x\nthree\nfour\nfive\nsix\n'
 
 test('a frame has the line that is meant, two around it, and points at the place', () => {
   const frame = codeFrame(text, { line: 2, column: 6, endLine: 2, endColumn: 7 })
-  expect(frame?.lines.map(({ number, isMeant }) => (isMeant ? `>${number}` : `${number}`))).toEqual(['1', '>2', '3', '4'])
+  expect(frame?.lines.map(({ number, isMeant }) => (isMeant ? `>${number}` : `${number}`))).toEqual([
+    '1',
+    '>2',
+    '3',
+    '4',
+  ])
   expect(frame).toMatchObject({ indent: 5, length: 1 })
 })
 

@@ -9,7 +9,10 @@ export type DiffLine = {
   readonly after?: number
 }
 
-export type Hunk = { readonly lines: readonly DiffLine[]; /** How many equal lines were left out before it. */ readonly skipped: number }
+export type Hunk = {
+  readonly lines: readonly DiffLine[] /** How many equal lines were left out before it. */
+  readonly skipped: number
+}
 
 /** So many lines may differ before the search is given up. */
 const MOST_EDITS = 1_500

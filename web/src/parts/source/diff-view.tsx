@@ -25,7 +25,10 @@ export function DiffView({ path, before, after }: DiffViewProps) {
           <span key={`${hunk.lines[0]?.before} ${hunk.lines[0]?.after}`}>
             {hunk.skipped > 0 && <Skipped count={hunk.skipped} />}
             {hunk.lines.map(({ sign, text, before: old, after: now }) => (
-              <code key={`${old} ${now}`} className={`source-line diff-line-${sign === '+' ? 'added' : sign === '-' ? 'removed' : 'same'}`}>
+              <code
+                key={`${old} ${now}`}
+                className={`source-line diff-line-${sign === '+' ? 'added' : sign === '-' ? 'removed' : 'same'}`}
+              >
                 <span className="source-number" aria-hidden="true">
                   {old ?? ''}
                 </span>

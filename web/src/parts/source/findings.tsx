@@ -12,7 +12,12 @@ export type Finding = {
   readonly column: number | null
   readonly end_line?: number
   readonly end_column?: number
-  readonly related?: readonly { readonly file: string; readonly line: number; readonly column: number; readonly message: string }[]
+  readonly related?: readonly {
+    readonly file: string
+    readonly line: number
+    readonly column: number
+    readonly message: string
+  }[]
 }
 
 type FindingsProps = {

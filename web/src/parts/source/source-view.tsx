@@ -42,7 +42,11 @@ export function SourceView({ path, text, marks = [], line }: SourceViewProps) {
               <span className="source-number" aria-hidden="true">
                 {i + 1}
               </span>
-              <span className="source-mark" role={mark && 'img'} aria-label={mark && `${mark.severity}: ${mark.message}`}>
+              <span
+                className="source-mark"
+                role={mark && 'img'}
+                aria-label={mark && `${mark.severity}: ${mark.message}`}
+              >
                 {mark === undefined ? ' ' : glyphs[mark.severity]}
               </span>
               {content}

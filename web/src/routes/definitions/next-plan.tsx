@@ -121,12 +121,13 @@ function Shown({ plan }: { readonly plan: Plan }) {
   const canceled = plan.tasks.flatMap(({ cancels }) => cancels)
   return (
     <>
-      <Panel title={`r${plan.rev} would add ${plan.tasks.length} ${plan.tasks.length === 1 ? 'task' : 'tasks'}`} isFlush>
+      <Panel
+        title={`r${plan.rev} would add ${plan.tasks.length} ${plan.tasks.length === 1 ? 'task' : 'tasks'}`}
+        isFlush
+      >
         <Table label="What would be added" columns={columns} rows={plan.tasks} rowKey={({ key }) => key} />
         <p className="definitions-note">
-          {canceled.length === 0
-            ? 'Nothing would be canceled.'
-            : `It would cancel ${canceled.map(short).join(', ')}.`}
+          {canceled.length === 0 ? 'Nothing would be canceled.' : `It would cancel ${canceled.map(short).join(', ')}.`}
         </p>
       </Panel>
       {plan.absent.length > 0 && (
@@ -143,7 +144,9 @@ function Shown({ plan }: { readonly plan: Plan }) {
         title="Graph of the next revision"
         graph={plan.graph}
         view={view}
-        onView={(next) => void navigate({ search: (old) => ({ ...old, view: next }), replace: true, resetScroll: false })}
+        onView={(next) =>
+          void navigate({ search: (old) => ({ ...old, view: next }), replace: true, resetScroll: false })
+        }
       />
       <Panel title="In the notation of millrace workflow plan">
         <CodeBlock text={plan.notation} label="the plan" />

@@ -61,7 +61,12 @@ function RunForm({ name, rev, workflow }: { name: string; rev: number; workflow:
             {input.description !== null && <span className="muted">{input.description}</span>}
           </span>
           {input.options === null ? (
-            <input className="input" name={input.name} defaultValue={input.default ?? ''} required={input.is_required} />
+            <input
+              className="input"
+              name={input.name}
+              defaultValue={input.default ?? ''}
+              required={input.is_required}
+            />
           ) : (
             <select className="input" name={input.name} defaultValue={input.default ?? ''}>
               {input.options.map((option) => (

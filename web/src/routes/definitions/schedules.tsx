@@ -32,8 +32,8 @@ export function PlannedSchedules({ schedules }: { readonly schedules: readonly S
           <ul className="definitions-times" aria-label="Next times">
             {schedule.next.map((at) => (
               <li key={at}>
-                {formatInstant(Date.parse(at))} <span className="muted">here, {inZone(at, schedule.timezone)} there</span>,{' '}
-                <RelativeTime at={at} />
+                {formatInstant(Date.parse(at))}{' '}
+                <span className="muted">here, {inZone(at, schedule.timezone)} there</span>, <RelativeTime at={at} />
               </li>
             ))}
           </ul>
@@ -45,7 +45,9 @@ export function PlannedSchedules({ schedules }: { readonly schedules: readonly S
 
 function inZone(at: string, timeZone: string): string {
   try {
-    return new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(Date.parse(at))
+    return new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(
+      Date.parse(at),
+    )
   } catch {
     return at // a zone that this browser does not know
   }

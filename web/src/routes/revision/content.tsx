@@ -48,7 +48,9 @@ export function RevisionContent({ name, found }: ContentProps) {
       <Tabs
         label="Parts of the revision"
         open={tab}
-        onOpen={(id) => void navigate({ search: { tab: id === 'tasks' ? undefined : id }, replace: true, resetScroll: false })}
+        onOpen={(id) =>
+          void navigate({ search: { tab: id === 'tasks' ? undefined : id }, replace: true, resetScroll: false })
+        }
         items={[
           { id: 'tasks', label: `Tasks (${found.tasks.length})`, content: <Tasks name={name} found={found} /> },
           { id: 'files', label: `Workflow files (${found.files.length})`, content: <WorkflowFiles found={found} /> },
@@ -86,12 +88,7 @@ function Tasks({ name, found }: ContentProps) {
         follow={{ isOn: follow === '1', onChange: (isOn) => set({ follow: isOn ? '1' : undefined }) }}
       />
       <Panel title="Tasks" isFlush>
-        <Table
-          label="Tasks"
-          columns={columns(name, String(found.number))}
-          rows={found.tasks}
-          rowKey={({ id }) => id}
-        />
+        <Table label="Tasks" columns={columns(name, String(found.number))} rows={found.tasks} rowKey={({ id }) => id} />
       </Panel>
     </div>
   )
@@ -105,11 +102,7 @@ const columns = (name: string, rev: string): readonly Column<RevisionTask>[] => 
     isWide: true,
     cell: (task) => (
       <>
-        <Link
-          to="/archives/$name/r/$rev/$task"
-          params={{ name, rev, task: taskParam(task) }}
-          className="mono name"
-        >
+        <Link to="/archives/$name/r/$rev/$task" params={{ name, rev, task: taskParam(task) }} className="mono name">
           {taskParam(task)}
         </Link>
         {task.exclusive && <span className="muted"> exclusive</span>}

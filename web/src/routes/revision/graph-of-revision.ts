@@ -20,7 +20,9 @@ export function placeOf(key: string): TaskPlace | undefined {
 /** The tasks of a revision and what they wait for; those of earlier revisions stand at the side. */
 export function graphOfRevision({ number, tasks, edges }: Revision, archive: string): Graph {
   const own = new Map(tasks.map((task) => [task.key, task]))
-  const nodes = tasks.map((task): GraphNode => toNode(task, { name: archive, rev: String(number), task: taskParam(task) }))
+  const nodes = tasks.map(
+    (task): GraphNode => toNode(task, { name: archive, rev: String(number), task: taskParam(task) }),
+  )
   const earlier = [...new Set(edges.flatMap(({ from, to }) => [from, to]))].filter((key) => !own.has(key))
   return { nodes: [...nodes, ...earlier.map(toStub)], edges: withoutImplied(edges.map(toEdge), own) }
 }
@@ -53,8 +55,10 @@ function withoutImplied(edges: readonly GraphEdge[], own: ReadonlyMap<string, Re
   const isBehind = new Set(
     edges.filter(({ from, kind }) => kind === 'depends' && own.has(from) && !isCommit(from)).map(({ to }) => to),
   )
-  return edges
-    .filter(({ from, to, kind }) => kind === 'cancels' || !isCommit(from) || !isBehind.has(to))
-    // An earlier one is waited for until it is over, and nobody expects otherwise.
-    .map((edge) => (edge.when === 'finished' && !own.has(edge.from) ? { ...edge, when: null } : edge))
+  return (
+    edges
+      .filter(({ from, to, kind }) => kind === 'cancels' || !isCommit(from) || !isBehind.has(to))
+      // An earlier one is waited for until it is over, and nobody expects otherwise.
+      .map((edge) => (edge.when === 'finished' && !own.has(edge.from) ? { ...edge, when: null } : edge))
+  )
 }

@@ -31,7 +31,8 @@ export function patchRevision(revision: Revision, events: readonly LiveEvent[]):
   if (!isTouched && !isOutdated) return undefined
   const tasks = revision.tasks.map((task) => known.get(task.id) ?? task)
   const isOpen = tasks.some(({ state }) => !over.has(state))
-  const state = isOpen && tasks.some((task) => task.workflow !== null && task.started_at !== null) ? 'running' : revision.state
+  const state =
+    isOpen && tasks.some((task) => task.workflow !== null && task.started_at !== null) ? 'running' : revision.state
   return { revision: { ...revision, tasks, state }, isOutdated: isOutdated || !isOpen }
 }
 

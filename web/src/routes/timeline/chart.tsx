@@ -115,9 +115,7 @@ function useBrush({ window, plot, onZoom }: Brush) {
     onPointerCancel: () => setDrag(undefined),
   }
   const drawn =
-    drag === undefined
-      ? undefined
-      : { left: Math.min(drag.start, drag.end), width: Math.abs(drag.end - drag.start) }
+    drag === undefined ? undefined : { left: Math.min(drag.start, drag.end), width: Math.abs(drag.end - drag.start) }
   return { handlers, drawn }
 }
 
@@ -212,5 +210,10 @@ function BarShape({ bar, row, x, plot, now, onLook }: ShapeProps) {
 /** From where to where such a task usually ends. */
 function Bracket({ from, to, lane }: { readonly from: number; readonly to: number; readonly lane: number }) {
   const y = PADDING / 2 + lane * LANE
-  return <path className="timeline-typical" d={`M${from} ${y}V${y + LANE}M${from} ${y + LANE / 2}H${to}M${to} ${y}V${y + LANE}`} />
+  return (
+    <path
+      className="timeline-typical"
+      d={`M${from} ${y}V${y + LANE}M${from} ${y + LANE / 2}H${to}M${to} ${y}V${y + LANE}`}
+    />
+  )
 }

@@ -46,7 +46,10 @@ const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500].concat(
 )
 
 /** Round moments, about as many as wanted. */
-export function ticksOf({ from, to }: Window, wanted: number): { readonly step: number; readonly at: readonly number[] } {
+export function ticksOf(
+  { from, to }: Window,
+  wanted: number,
+): { readonly step: number; readonly at: readonly number[] } {
   const step = STEPS.find((one) => (to - from) / one <= Math.max(2, wanted)) ?? (to - from) / 2
   const first = Math.ceil(from / step) * step
   const at: number[] = []
