@@ -38,13 +38,13 @@ const archive = createRoute({
 const definitions = createRoute({
   getParentRoute: under,
   path: '/archives/$name/definitions',
-  validateSearch: strings('at', 'file'),
+  validateSearch: strings('rev', 'at', 'tab', 'view', 'file', 'line', 'author', 'message', 'paths', 'workflow'),
   component: lazyRouteComponent(() => import('./routes/definitions.tsx'), 'Definitions'),
 })
 const revision = createRoute({
   getParentRoute: under,
   path: '/archives/$name/r/$rev',
-  validateSearch: strings('tab'),
+  validateSearch: strings('tab', 'view', 'follow', 'file', 'line'),
   component: lazyRouteComponent(() => import('./routes/revision.tsx'), 'Revision'),
 })
 const revisionTask = createRoute({
@@ -80,7 +80,7 @@ const nodes = createRoute({
 const timeline = createRoute({
   getParentRoute: under,
   path: '/timeline',
-  validateSearch: strings('scope', 'from', 'to', 'fold'),
+  validateSearch: strings('scope', 'archive', 'rev', 'worker', 'span', 'from', 'to', 'zoom', 'fold', 'hide', 'view'),
   component: lazyRouteComponent(() => import('./routes/timeline.tsx'), 'Timeline'),
 })
 const workers = createRoute({
