@@ -458,9 +458,17 @@ millrace.output (
   at timestamp with time zone not null default clock_timestamp()
   runs integer[]
   bytes bytea not null
+  lines bigint
+  stdout_lines bigint
+  stderr_lines bigint
+  error_at integer
   constraint output_pkey PRIMARY KEY (task, attempt, start)
+  CREATE INDEX output_errors ON millrace.output USING btree (task, attempt, start) WHERE (error_at IS NOT NULL)
+  CREATE INDEX output_lines ON millrace.output USING btree (task, attempt, lines, start)
   CREATE INDEX output_stderr ON millrace.output USING btree (task, attempt, stderr_start) WHERE (stderr_length > 0)
+  CREATE INDEX output_stderr_lines ON millrace.output USING btree (task, attempt, stderr_lines, stderr_start) WHERE (stderr_length > 0)
   CREATE INDEX output_stdout ON millrace.output USING btree (task, attempt, stdout_start) WHERE (stdout_length > 0)
+  CREATE INDEX output_stdout_lines ON millrace.output USING btree (task, attempt, stdout_lines, stdout_start) WHERE (stdout_length > 0)
   CREATE UNIQUE INDEX output_pkey ON millrace.output USING btree (task, attempt, start)
 )
 millrace.revision (

@@ -25,20 +25,32 @@ import {
   addArtifacts,
   addEvents,
   addNodes,
+  addOverview,
   addSchedules,
   addSecrets,
   addSocket,
   addTaskLog,
+  addTaskLogLines,
   addTasks,
   addWebhooks,
   addWorkers,
   createServer,
+  type OutputLines,
   type Outputs,
   requireTokenFor,
 } from './http/index.ts'
 import { createNodes, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
-import { findArtifact, followOutput, listArtifacts, readArtifact, readOutput } from './storage/index.ts'
+import {
+  findArtifact,
+  findFirstError,
+  followOutput,
+  listArtifacts,
+  readArtifact,
+  readLines,
+  readOutput,
+  searchLines,
+} from './storage/index.ts'
 import type { Webhooks } from './webhooks/index.ts'
 import { openArchives, startSchedules, startWebhooks, startWork } from './work.ts'
 
@@ -81,11 +93,12 @@ export async function worker(config: Config, signal?: AbortSignal): Promise<Runn
     const access = await openAccess(at, { matches: () => false, file: undefined })
     const webhooks = startWebhooks(at)
     const url = config.url ?? reachable(`http://${config.host}:${config.port}`)
-    const { name, kinds } = await startWork({ ...at, access, archives: openArchives(at), url })
+    const { name, kinds, drained } = await startWork({ ...at, access, archives: openArchives(at), url })
     signal?.throwIfAborted()
     return {
       name,
       kinds: [...kinds, ...webhooks.workers.map(({ kind }) => kind)],
+      drained,
       failed: at.database.lost,
       stop: () => at.parts.stop(),
     }
@@ -156,6 +169,11 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     read: (options) => readOutput(pool, options),
     follow: (options) => followOutput(pool, options),
   }
+  const lines: OutputLines = {
+    read: (of, page) => readLines(pool, of, page),
+    search: (of, options) => searchLines(pool, of, options),
+    firstError: (of) => findFirstError(pool, of),
+  }
   const artifacts: Artifacts = {
     list: ({ task, after, limit }) =>
       listArtifacts(pool, { tasks: [task], limit, ...(after === undefined ? {} : { after }) }),
@@ -171,8 +189,10 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     basePath: config.base_path,
     isAway: isConnectionLost,
     resources: [
+      (app) => addOverview(app, { millrace, archives, webhooks }),
       (app) => addTasks(app, millrace),
       (app) => addTaskLog(app, millrace, outputs),
+      (app) => addTaskLogLines(app, millrace, lines),
       (app) => addArtifacts(app, millrace, artifacts),
       (app) => addSecrets(app, secrets),
       (app) => addNodes(app, nodes),

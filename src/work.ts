@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { AccessControl } from './access/index.ts'
 import { type Archives, createArchiveIndexWorker, createArchives, createArchiveTaskWorker } from './archives/index.ts'
+import { version } from './cli/index.ts'
 import type { AnyWorker } from './engine/index.ts'
 import type { Foundation } from './foundation.ts'
 import { createNodeWorkers, sweepContainers } from './nodes/index.ts'
@@ -24,6 +25,8 @@ export type Performing = {
   /** As the list of dispatchers shows it. */
   readonly name: string
   readonly kinds: readonly string[]
+  /** Settles when somebody asked it to drain, and it has nothing left. */
+  readonly drained: Promise<'drained'>
 }
 
 type Work = Foundation & {
@@ -74,8 +77,14 @@ export async function startWork(at: Work): Promise<Performing> {
   // Every part gives its workers here; one that comes to it adds its own to the list.
   const index = createArchiveIndexWorker({ pool: database.pool, repositories: archives.repositories })
   const workers: readonly AnyWorker[] = [...nodes.workers, tasks, index]
+  let onDrained = () => {}
+  const drained = new Promise<'drained'>((resolve) => {
+    onDrained = () => resolve('drained')
+  })
   const dispatcher = millrace.dispatch(workers, {
     name,
+    version: version(),
+    onDrained,
     concurrency: config.concurrency,
     queues: config.queues.split(','),
     stopSeconds: config.drain_seconds,
@@ -91,7 +100,7 @@ export async function startWork(at: Work): Promise<Performing> {
   })
   sweepNowAndThen(at, { containerRunner, markerPrefix })
   await dispatcher.started
-  return { name, kinds: workers.map(({ kind }) => kind) }
+  return { name, kinds: workers.map(({ kind }) => kind), drained }
 }
 
 /** Waits for what is still being performed; for output that cannot be stored only for a while. */
@@ -157,7 +166,7 @@ export function startWebhooks({ config, logger, parts, database, millrace }: Fou
   const outbound = createOutbound({ allow: config.outbound_allow?.split(',') ?? [] })
   parts.add('outbound', () => outbound.close())
   const webhooks = new Webhooks({ pool: database.pool, millrace, outbound })
-  const options = { concurrency: DELIVERIES_AT_ONCE, stopSeconds: config.drain_seconds, onError }
+  const options = { version: version(), concurrency: DELIVERIES_AT_ONCE, stopSeconds: config.drain_seconds, onError }
   const dispatcher = millrace.dispatch(webhooks.workers, options)
   parts.add('webhooks', () => dispatcher.stop())
   parts.add('planning of webhooks', webhooks.start(onError))

@@ -37,6 +37,29 @@ test('a worker on the same database performs what the server does not, and stops
   await run(['node', 'wait', ...busyIds])
 }, 60_000)
 
+test('a worker that is drained ends when it has nothing left', async () => {
+  await using data = await scratch()
+  await using server = await aServer()
+  const run = commandLineOf(server)
+  await using worker = runProgram('src/bin.ts', {
+    args: ['worker', '--json'],
+    env: {
+      MILLRACE_DATABASE_URL: server.database.databaseUrl,
+      MILLRACE_LOG_LEVEL: 'warn',
+      MILLRACE_DATA: data.path,
+    },
+  })
+  const { name } = JSON.parse(await worker.line(/^\{/)) as { name: string }
+  const listed = JSON.parse((await run(['worker', 'ls', '--json'])).stdout) as {
+    id: number
+    name: string
+    kinds: string[]
+  }[]
+  const own = listed.find((one) => one.name === name && one.kinds.includes('node'))
+  expect((await run(['worker', 'drain', String(own?.id)])).exitCode).toBe(0)
+  expect(await worker.exitCode).toBe(0)
+}, 60_000)
+
 test('a worker without a database is refused with what to do', async () => {
   const { exitCode, stderr } = await begin(['worker'])
   expect(exitCode).toBe(1)

@@ -13,7 +13,7 @@ declare
   v_total      int := 0;
 begin
   for v_dispatcher in
-    select d.id, d.dead_at, d.lease_seconds
+    select d.id, d.dead_at, d.lease_seconds, d.stopped_at is not null as is_stopped
     from millrace.dispatcher d
     where d.swept_at is null and d.expires_at < clock_timestamp()
     order by d.id
@@ -21,6 +21,7 @@ begin
   loop
     delete from millrace.idle i where i.dispatcher = v_dispatcher.id;
     update millrace.dispatcher d set dead_at = clock_timestamp() where d.id = v_dispatcher.id and d.dead_at is null;
+    if found and not v_dispatcher.is_stopped then perform millrace.tell_worker(v_dispatcher.id, 'worker.died'); end if;
     select array_agg(l.id), array_agg(l.epoch) into v_ids, v_epochs
     from millrace.live l
     where l.holder = v_dispatcher.id and l.state = 'running';

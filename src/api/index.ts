@@ -6,7 +6,9 @@ import { archives } from './archives.ts'
 import { artifacts } from './artifacts.ts'
 import { events } from './events.ts'
 import { nodes, scheduler } from './nodes.ts'
+import { overview } from './overview.ts'
 import { secrets } from './secrets.ts'
+import { taskLog } from './task-log.ts'
 import { tasks } from './tasks.ts'
 import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
@@ -38,12 +40,14 @@ export { type SocketMessage, socketMessage } from './socket.ts'
 /** Every route of the server, by resource and verb. */
 export const routes = {
   about,
+  overview,
   session,
   tokens,
   audit,
   nodes,
   scheduler,
   tasks,
+  taskLog,
   artifacts,
   secrets,
   events,

@@ -1,8 +1,9 @@
 import type { Db, Pool } from '../db/index.ts'
-import type { Millrace } from '../engine/index.ts'
+import type { Attention, Millrace } from '../engine/index.ts'
 import type { Archive } from './archive.ts'
 import { ArchiveRuns } from './archive-runs.ts'
 import { arrive, type Notice } from './arrive.ts'
+import { attention } from './attention.ts'
 import { type CatchUp, catchUp } from './catch-up.ts'
 import type { ArchivesContext } from './context.ts'
 import { find, list } from './find.ts'
@@ -47,6 +48,8 @@ export type Archives = {
   revision(name: string, number: number): Promise<RevisionDetail>
   gaps(name: string): Promise<{ archive: Archive; gaps: Gap[] }>
   loom(name: string, page: Page): Promise<Loom>
+  /** Archives and schedules that do not go on. */
+  attention(since: Date): Promise<Attention[]>
   readIndex(query: IndexQuery): Promise<IndexPage>
   planRun(archive: string, rev: number, asked: Pick<WantedRun, 'trigger' | 'chosen'>): Promise<PlannedRun>
   /** Begins to plan what arrives, until the answer is called. */
@@ -74,6 +77,7 @@ export function createArchives(options: ArchivesOptions): Archives {
     revision: (name, number) => revision(db, name, number),
     gaps: (name) => gaps(db, name),
     loom: (name, page) => loom(db, name, page),
+    attention: (since) => attention(db, since),
     readIndex: (query) => readIndex(pool, query),
     planRun: (archive, rev, asked) => planRun(context, { archive, rev, ...asked }),
     follow(more = {}) {

@@ -40,6 +40,8 @@ export type RunningWorker = RunsUntilStopped & {
   readonly name: string
   /** The kinds of tasks that it performs. */
   readonly kinds: readonly string[]
+  /** Settles when somebody asked it to drain, and it has nothing left. */
+  readonly drained: Promise<'drained'>
 }
 
 type SchemaStatus = {

@@ -34,6 +34,21 @@ const start: readonly Entry[] = [
         async () => (await import('./commands/worker-run.ts')).workerRun,
       ),
       leaf('ls', 'list who performs tasks', async () => (await import('./commands/worker-ls.ts')).workerLs),
+      leaf(
+        'pause',
+        'have a worker take no more tasks until it is resumed',
+        async () => (await import('./commands/worker-pause.ts')).workerPause,
+      ),
+      leaf(
+        'drain',
+        'have a worker finish what it performs and take no more',
+        async () => (await import('./commands/worker-drain.ts')).workerDrain,
+      ),
+      leaf(
+        'resume',
+        'have a worker take tasks again',
+        async () => (await import('./commands/worker-resume.ts')).workerResume,
+      ),
     ],
   },
   leaf(

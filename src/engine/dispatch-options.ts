@@ -19,12 +19,17 @@ export type DispatchOptions = {
   readonly stopSeconds?: number
   /** Shown in the list of dispatchers. Default: host and process. */
   readonly name?: string
+  /** Of the program, for the list of dispatchers. */
+  readonly version?: string
+  /** Told when somebody has asked it to drain, and it has nothing left. */
+  readonly onDrained?: () => void
   readonly onLog?: (entry: { task: string; kind: string; message: string; fields: Record<string, unknown> }) => void
   /** Told of faults that no task can be blamed for; the dispatcher goes on. */
   readonly onError?: (error: Error) => void
 }
 
-export type Settings = Required<Omit<DispatchOptions, 'queues' | 'onLog' | 'onError'>> & DispatchOptions
+export type Settings = Required<Omit<DispatchOptions, 'queues' | 'version' | 'onDrained' | 'onLog' | 'onError'>> &
+  DispatchOptions
 
 /** The options with their defaults. Throws `InvalidOption` for what cannot be used. */
 export function toSettings(options: DispatchOptions): Settings {

@@ -12,7 +12,7 @@ import {
 } from './dispatch-options.ts'
 import { beginSuspect } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
-import { LeaseKeeper } from './lease-keeper.ts'
+import { LeaseKeeper, type Wanted } from './lease-keeper.ts'
 import { NextLook } from './next-look.ts'
 import { Pace } from './pace.ts'
 import { perform } from './perform.ts'
@@ -54,6 +54,8 @@ export class DispatcherLoop implements Dispatcher {
   #mustLookFully = false
   #isIdleListed = false
   #isStopping = false
+  #wanted: Wanted = 'running'
+  #isDrained = false
   #isOver = false
   #isLosing = false
   #isScheduled = false
@@ -95,6 +97,7 @@ export class DispatcherLoop implements Dispatcher {
         onSilence: () => this.#abort('lease_lost'),
         onCancel: (ids) => this.#cancel(ids),
         onExpired: () => this.#wake(),
+        onWanted: (wanted) => this.#want(wanted),
       },
     )
   }
@@ -143,7 +146,9 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #room(): number {
-    return this.#isStopping ? 0 : this.#pace.room(this.#running.size + this.#unbegun.size + this.#claiming)
+    return this.#isStopping || this.#wanted !== 'running'
+      ? 0
+      : this.#pace.room(this.#running.size + this.#unbegun.size + this.#claiming)
   }
 
   #turn(): void {
@@ -228,7 +233,8 @@ export class DispatcherLoop implements Dispatcher {
   #begin(tasks: readonly ClaimedTask[], holder: number): void {
     if (tasks.length === 0) return
     for (const task of tasks) this.#unbegun.push(new Run(this.#workerOfLane.get(task.lane) as AnyWorker, task, holder))
-    if (this.#isStopping || holder !== this.#lease.holder) this.#returns.give(this.#unbegun.takeAll())
+    const isUnwanted = this.#isStopping || this.#wanted !== 'running'
+    if (isUnwanted || holder !== this.#lease.holder) this.#returns.give(this.#unbegun.takeAll())
     else this.#fill()
   }
 
@@ -359,6 +365,15 @@ export class DispatcherLoop implements Dispatcher {
     this.#returns.give(stale)
   }
 
+  /** Somebody asked it to pause, to drain, or to go on. */
+  #want(wanted: Wanted): void {
+    if (wanted === this.#wanted) return
+    this.#wanted = wanted
+    this.#isDrained = false
+    if (wanted !== 'running') this.#returns.give(this.#unbegun.takeAll())
+    this.#wake()
+  }
+
   idle(): Promise<void> {
     this.#isDry = false
     return this.#untilQuiet()
@@ -373,7 +388,11 @@ export class DispatcherLoop implements Dispatcher {
     const inHand = this.#running.size + this.#unbegun.size + this.#finished.length
     const isQuiet = inHand + this.#stepsUnderWay + this.#unsettled === 0 && !this.#recovery.isUnderWay
     const isSure = this.#isDry && !this.#mustLookFully
-    if (!isQuiet || !(isSure || this.#isStopping)) return
+    if (isQuiet && this.#wanted === 'draining' && !this.#isDrained) {
+      this.#isDrained = true
+      this.#options.onDrained?.()
+    }
+    if (!isQuiet || !(isSure || this.#isStopping || this.#wanted !== 'running')) return
     for (const resolve of this.#waiters.splice(0)) resolve()
   }
 

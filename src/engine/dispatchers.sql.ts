@@ -3,22 +3,34 @@ import { array, bool, float8, int4, int8, jsonb, named, nullable, one, run, text
 
 export const register = one(
   'engine.register',
-  { name: text, lease_seconds: float8, lanes: array(int4), host: text },
+  { name: text, lease_seconds: float8, lanes: array(int4), host: text, facts: jsonb, before: nullable(int4) },
   { id: int4 },
 )`
-  select millrace.register(${'name'}, ${'lease_seconds'}, ${'lanes'}, ${'host'}) as id
+  select millrace.register(
+    ${'name'}, ${'lease_seconds'}, ${'lanes'}, ${'host'}, ${'facts'}, ${'before'}
+  ) as id
 `
 
 export const unregister = run('engine.unregister', { holder: int4 })`
   select millrace.unregister(${'holder'})
 `
 
-export const heartbeat = one('engine.heartbeat', { holder: int4 }, { is_alive: bool, canceling: array(int8) })`
-  select is_alive, canceling from millrace.heartbeat(${'holder'})
+export const heartbeat = one(
+  'engine.heartbeat',
+  { holder: int4 },
+  { is_alive: bool, canceling: array(int8), wanted: nullable(text) },
+)`
+  select is_alive, canceling, wanted from millrace.heartbeat(${'holder'})
 `
 
-export const canceling = one('engine.canceling', { holder: int4 }, { ids: array(int8) })`
-  select millrace.canceling(${'holder'}) as ids
+/** What was asked of a dispatcher: tasks to be stopped, and whether it is to run. */
+export const canceling = one('engine.canceling', { holder: int4 }, { ids: array(int8), wanted: nullable(text) })`
+  select millrace.canceling(${'holder'}) as ids,
+    (select wanted from millrace.dispatcher where id = ${'holder'}) as wanted
+`
+
+export const wantWorker = one('engine.want_worker', { id: int4, wanted: text, actor: nullable(text) }, { is_so: bool })`
+  select millrace.want_worker(${'id'}, ${'wanted'}, ${'actor'}) as is_so
 `
 
 export const expire = one('engine.expire', { max_deaths: int4 }, { count: int4 })`

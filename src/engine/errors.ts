@@ -54,6 +54,15 @@ export class TaskNotFound extends MillraceError {
   }
 }
 
+/** No dispatcher of that number lives: it has stopped or died, or its lease was lost and it has another number. */
+export class WorkerNotFound extends MillraceError {
+  readonly code = 'worker_not_found'
+  readonly remedy = '`millrace worker ls` lists those that live'
+  constructor(id: number) {
+    super(`no worker ${id} lives`)
+  }
+}
+
 /** The key is taken in its scope by a task of another kind or payload. */
 export class KeyConflict extends MillraceError {
   readonly code = 'key_conflict'

@@ -1,5 +1,6 @@
 export type { ActOptions, EndOptions, RerunAllOptions } from './act.ts'
 export type { AddedTask, AddItem, AddOptions, CancelRef, ItemRef } from './add.ts'
+export { type Attention, severities } from './attention.ts'
 export { countTasks, type TaskCount } from './count.ts'
 export type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 export {
@@ -18,8 +19,10 @@ export {
   TaskNotFound,
   UnfinishedWork,
   UnknownKind,
+  WorkerNotFound,
 } from './errors.ts'
 export { EventHub } from './event-hub.ts'
+export type { Wanted } from './lease-keeper.ts'
 export { type ListOptions, listTasks, type TaskFilter, type TaskList, type TaskSummary } from './list.ts'
 export { type DispatcherSummary, listDispatchers } from './list-dispatchers.ts'
 export type { Look } from './look.ts'
@@ -52,6 +55,7 @@ export type {
   Subscription,
   TaskEvent,
 } from './task-event.ts'
+export type { Percentiles, Throughput, ThroughputBucket } from './throughput.ts'
 export type { Why } from './why.ts'
 export { AdvisoryError, PermanentError, TransientError, WorkError, type WorkErrorOptions } from './work-error.ts'
 export {

@@ -12,12 +12,19 @@ export type LeaseEvents = {
   onCancel(ids: readonly string[]): void
   /** Tasks of a dead dispatcher were put back. */
   onExpired(): void
+  /** Somebody wants it to pause, to drain, or to run. Told every time it is looked. */
+  onWanted(wanted: Wanted): void
 }
+
+/** What a dispatcher is to do. One that drains takes nothing more, and may end when it has nothing left. */
+export type Wanted = 'running' | 'paused' | 'draining'
 
 export type LeaseOptions = {
   readonly name: string
   readonly leaseSeconds: number
   readonly maxDeaths: number
+  readonly concurrency: number
+  readonly version?: string
   /** How much the outbox keeps. */
   readonly retention: OutboxRetention
 }
@@ -61,11 +68,14 @@ export class LeaseKeeper {
 
   async retake(): Promise<void> {
     const asked = performance.now()
+    const { concurrency, version } = this.#options
     const { id } = await register(this.#pool, {
       name: this.#options.name,
       lease_seconds: this.#options.leaseSeconds,
       lanes: this.#lanes,
       host: hostname(),
+      facts: JSON.stringify({ slots: concurrency, process: process.pid, version }),
+      before: this.#holder === 0 ? null : this.#holder,
     })
     this.#holder = id
     this.#endsAt = asked + this.#options.leaseSeconds * 1000
@@ -82,6 +92,7 @@ export class LeaseKeeper {
         if (!answer.is_alive) return this.#events.onLost()
         this.#endsAt = asked + this.#options.leaseSeconds * 1000
         if (answer.canceling.length > 0) this.#events.onCancel(answer.canceling)
+        this.#events.onWanted(answer.wanted as Wanted)
       })
       .catch(() => {}) // the next beat tries again; silence is noticed below
       .finally(() => {
@@ -89,11 +100,14 @@ export class LeaseKeeper {
       })
   }
 
-  /** Asks what was canceled: on a notification, and without notifications every so often. */
+  /** Asks what was canceled, and what is wanted: on a notification, and without notifications every so often. */
   lookForCancels(): void {
-    canceling(this.#pool, { holder: this.#holder })
-      .then(({ ids }) => {
+    const holder = this.#holder
+    canceling(this.#pool, { holder })
+      .then(({ ids, wanted }) => {
+        if (holder !== this.#holder) return
         if (ids.length > 0) this.#events.onCancel(ids)
+        if (wanted !== null) this.#events.onWanted(wanted as Wanted)
       })
       .catch(() => {})
   }

@@ -86,13 +86,32 @@ export const readLanes = many('engine.read_lanes', {}, { id: int4, queue: text, 
   select id, queue, kind,
     exists (
       select 1 from millrace.dispatcher
-      where dead_at is null and expires_at > clock_timestamp() and lane.id = any(lanes)
+      where dead_at is null and expires_at > clock_timestamp() and wanted = 'running' and lane.id = any(lanes)
     ) as is_taken
   from millrace.lane
 `
 
 export const countStates = many('engine.count_tasks', {}, { state, count: int8, is_exact: bool })`
   select state, count, is_exact from millrace.count_tasks()
+`
+
+/** Equal parts of a time, the newest first; those for which the time did not suffice are missing. */
+export const readThroughput = many(
+  'engine.throughput',
+  { from: timestamptz, to: timestamptz, buckets: int4, rows: int4, budget_ms: float8 },
+  {
+    bucket: int4,
+    succeeded: int8,
+    failed: int8,
+    canceled: int8,
+    skipped: int8,
+    is_exact: bool,
+    waits: nullable(array(float8)),
+    runs: nullable(array(float8)),
+  },
+)`
+  select bucket, succeeded, failed, canceled, skipped, is_exact, waits, runs
+  from millrace.throughput(${'from'}, ${'to'}, ${'buckets'}, ${'rows'}, ${'budget_ms'})
 `
 
 export const readDispatchers = many(
@@ -109,6 +128,14 @@ export const readDispatchers = many(
     running: int4,
     queues: array(text),
     kinds: array(text),
+    silent_ms: int8,
+    slots: nullable(int4),
+    process: nullable(int4),
+    version: nullable(text),
+    stopped_at: nullable(timestamptz),
+    wanted: text,
+    wanted_at: nullable(timestamptz),
+    wanted_by: nullable(text),
   },
 )`
   select dispatcher.id, dispatcher.name, dispatcher.host, dispatcher.started_at,
@@ -123,11 +150,35 @@ export const readDispatchers = many(
     ) as queues,
     array(
       select distinct lane.kind from millrace.lane where lane.id = any(dispatcher.lanes) order by 1
-    ) as kinds
+    ) as kinds,
+    greatest(0, extract(epoch from clock_timestamp()
+      - coalesce(dispatcher.dead_at, dispatcher.expires_at - make_interval(secs => dispatcher.lease_seconds))) * 1000)::bigint as silent_ms,
+    dispatcher.slots, dispatcher.process, dispatcher.version, dispatcher.stopped_at, dispatcher.wanted, dispatcher.wanted_at,
+    dispatcher.wanted_by
   from millrace.dispatcher
   where ${'is_all'} or (dispatcher.swept_at is null and dispatcher.dead_at is null and dispatcher.expires_at > clock_timestamp())
   order by dispatcher.id desc
   limit ${'limit'}::int
+`
+
+/** What dispatchers perform, the first of each. */
+export const readPresentTasks = many(
+  'engine.read_present_tasks',
+  { holders: array(int4), limit: int4 },
+  { holder: int4, id: int8, kind: nullable(text), scope: text, key: nullable(text), started_at: nullable(timestamptz) },
+)`
+  select asked.holder, present.id, lane.kind, task.scope, task.key, present.started_at
+  from unnest(${'holders'}::int[]) asked(holder)
+    cross join lateral (
+      select live.id, live.started_at
+      from millrace.live
+      where live.state = 'running' and live.holder = asked.holder
+      order by live.id
+      limit ${'limit'}::int
+    ) present
+    join millrace.task on task.id = present.id
+    left join millrace.lane on lane.id = task.lane
+  order by asked.holder, present.id
 `
 
 /** Of the given pairs those that are scope and key of a task. */

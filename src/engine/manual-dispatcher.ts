@@ -82,6 +82,8 @@ export class ManualDispatcher {
       lease_seconds: options.leaseSeconds ?? LEASE_SECONDS,
       lanes: [...new Set(lanes)],
       host: hostname(),
+      facts: '{}',
+      before: null,
     })
     const workerOfLane = new Map(lanes.map((lane, i) => [lane, wanted[i]?.worker as AnyWorker]))
     return new ManualDispatcher(parts, { id, lanes: [...workerOfLane.keys()], workerOfLane }, options)

@@ -1,13 +1,15 @@
 import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect, snapshot } from '../db/index.ts'
 import * as act from './act.ts'
 import { type AddedTask, type AddItem, type AddOptions, add } from './add.ts'
+import { type Attention, attention } from './attention.ts'
 import { countTasks, type TaskCount } from './count.ts'
 import type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 import { DispatcherLoop } from './dispatcher.ts'
 import { notify } from './dispatchers.sql.ts'
 import { EventHub } from './event-hub.ts'
+import type { Wanted } from './lease-keeper.ts'
 import { type ListOptions, listTasks, type TaskList } from './list.ts'
-import { type DispatcherSummary, listDispatchers } from './list-dispatchers.ts'
+import { type DispatcherSummary, listDispatchers, want } from './list-dispatchers.ts'
 import { type Look, look } from './look.ts'
 import { Names } from './names.ts'
 import { type OutboxRetention, publish, readEvents, sequence } from './outbox.ts'
@@ -25,6 +27,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from './task-event.ts'
+import { type Throughput, throughput } from './throughput.ts'
 import { type Why, whyOf } from './why.ts'
 import type { AnyWorker, PayloadInput, Requirement } from './worker.ts'
 
@@ -146,6 +149,16 @@ export class Millrace {
     return countTasks(this.#pool)
   }
 
+  /** What needs a person's attention among tasks and dispatchers; of what has happened, since a time. */
+  attention(since: Date): Promise<Attention[]> {
+    return attention(this.#pool, since)
+  }
+
+  /** How many tasks ended when, and how long they waited and ran. */
+  throughput(of: { from: Date; to: Date; buckets: number }): Promise<Throughput> {
+    return throughput(this.#pool, of)
+  }
+
   /** The id of a task that a person named: a number, `scope/key`, or `My-Project@12:index`. */
   resolve(name: string): Promise<TaskId> {
     return resolveTask(this.#pool, name)
@@ -154,6 +167,11 @@ export class Millrace {
   /** Who performs tasks, here and elsewhere. */
   dispatchers(options: { all?: boolean } = {}): Promise<DispatcherSummary[]> {
     return listDispatchers(this.#pool, options)
+  }
+
+  /** Asks a dispatcher, wherever it is, to pause, to drain, or to go on. */
+  want(dispatcher: number, wanted: Wanted, options: { actor?: string } = {}): Promise<void> {
+    return this.#nudging(want(this.#pool, dispatcher, wanted, options.actor))
   }
 
   why(ref: reading.TaskRef): Promise<Why> {

@@ -198,7 +198,7 @@ export const readReadiness = one(
     (
       select count(*)::int
       from millrace.dispatcher
-      where dead_at is null and expires_at > clock_timestamp() and live.lane = any(lanes)
+      where dead_at is null and expires_at > clock_timestamp() and wanted = 'running' and live.lane = any(lanes)
     ) as dispatchers,
     (
       select count(*)::int

@@ -123,7 +123,11 @@ async function readRange(
 }
 
 /** The attempt of that number, or the last one; undefined when there was none yet. */
-async function findAttempt(millrace: Millrace, task: string, number: number | undefined): Promise<Attempt | undefined> {
+export async function findAttempt(
+  millrace: Millrace,
+  task: string,
+  number: number | undefined,
+): Promise<Attempt | undefined> {
   const [last] = await millrace.attempts(task, { last: 1 })
   if (number === undefined || number === last?.number) return last
   const [found] = await millrace.attempts(task, { number })

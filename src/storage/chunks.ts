@@ -1,4 +1,5 @@
 import type { OutputRun, OutputSize, OutputStream } from './output.ts'
+import { tallyLines } from './tally-lines.ts'
 
 /** Bytes of a chunk at most: read at once even when only a line of it is wanted. */
 export const CHUNK_BYTES = 64 * 1024
@@ -12,17 +13,24 @@ export type Chunk = {
   /** Lengths of alternating runs, stdout first; null when all bytes belong to one stream, or to a mark. */
   readonly runs: readonly number[] | null
   readonly bytes: Buffer
+  /** Line feeds of each view from the beginning of the attempt to the end of this chunk. */
+  readonly lines: OutputSize
+  /** Where in it a line lies that looks like an error; null: nowhere. */
+  readonly errorAt: number | null
 }
 
 /** Cuts what is appended into chunks, in order. */
 export class Chunks {
   readonly #at: { mixed: number; stdout: number; stderr: number }
+  #lines: OutputSize
   #parts: Buffer[] = []
   #runs: { stream: OutputStream; length: number }[] = []
   #length = 0
 
-  constructor(at: OutputSize) {
+  /** `at` says what is stored already, in bytes; `lines` the same in line feeds. */
+  constructor(at: OutputSize, lines: OutputSize) {
     this.#at = { ...at }
+    this.#lines = lines
   }
 
   get isEmpty(): boolean {
@@ -69,12 +77,16 @@ export class Chunks {
   }
 
   #place(bytes: Buffer, of: Pick<Chunk, 'stdoutLength' | 'stderrLength' | 'runs'>): Chunk {
+    const { lines, errorAt } = tallyLines(bytes, runsOf({ ...of, bytes }), this.#lines)
+    this.#lines = lines
     const chunk = {
       start: this.#at.mixed,
       stdoutStart: this.#at.stdout,
       stderrStart: this.#at.stderr,
       ...of,
       bytes,
+      lines,
+      errorAt,
     }
     this.#at.mixed += bytes.length
     this.#at.stdout += of.stdoutLength

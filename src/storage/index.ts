@@ -14,6 +14,7 @@ export {
   sweepFiles,
 } from './artifacts.ts'
 export { type AttemptOutput, createAttemptOutput } from './attempt-output.ts'
+export { InvalidPattern } from './errors.ts'
 export { followOutput } from './follow.ts'
 export type {
   FollowOptions,
@@ -29,4 +30,6 @@ export type {
 } from './output.ts'
 export { patiently } from './patiently.ts'
 export { outputSize, readOutput } from './read.ts'
+export { findFirstError, type LinePage, type LinesOf, type OutputLine, readLines } from './read-lines.ts'
+export { type FoundLine, type SearchOptions, type SearchPage, searchLines } from './search-lines.ts'
 export { createOutputWriter, resumeOutputWriter } from './write.ts'

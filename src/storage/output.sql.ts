@@ -1,5 +1,5 @@
 // Statements of the output: one that writes a chunk, one per view that reads a range, one that measures.
-import { array, bytea, int4, int8, many, maybe, nullable, run } from '../db/index.ts'
+import { array, bytea, int4, int8, many, maybe, nullable, run, timestamptz } from '../db/index.ts'
 
 /** A chunk that is there already is the same one: its writer did not hear the answer and sends it again. */
 export const insertChunk = run('storage.insert_chunk', {
@@ -12,12 +12,18 @@ export const insertChunk = run('storage.insert_chunk', {
   stderr_length: int4,
   runs: nullable(array(int4)),
   bytes: bytea,
+  lines: int8,
+  stdout_lines: int8,
+  stderr_lines: int8,
+  error_at: nullable(int4),
 })`
-  insert into millrace.output
-    (task, attempt, start, stdout_start, stderr_start, stdout_length, stderr_length, runs, bytes)
+  insert into millrace.output (
+    task, attempt, start, stdout_start, stderr_start, stdout_length, stderr_length, runs, bytes,
+    lines, stdout_lines, stderr_lines, error_at
+  )
   values (
     ${'task'}, ${'attempt'}, ${'start'}, ${'stdout_start'}, ${'stderr_start'}, ${'stdout_length'}, ${'stderr_length'},
-    ${'runs'}, ${'bytes'}
+    ${'runs'}, ${'bytes'}, ${'lines'}, ${'stdout_lines'}, ${'stderr_lines'}, ${'error_at'}
   )
   on conflict (task, attempt, start) do nothing
 `
@@ -32,6 +38,7 @@ const chunk = {
   stderr_length: int4,
   runs: nullable(array(int4)),
   bytes: bytea,
+  stored_at: timestamptz,
 }
 
 /** The chunks that hold [from, before) of the whole, the one in which `from` lies first. */
@@ -45,7 +52,7 @@ export const readMixed = many('storage.read_mixed', range, chunk)`
       order by last.start desc
       limit 1
     ) as size,
-    o.stdout_length, o.stderr_length, o.runs, o.bytes
+    o.stdout_length, o.stderr_length, o.runs, o.bytes, o.at as stored_at
   from millrace.output o
   where o.task = ${'task'}
     and o.attempt = ${'attempt'}
@@ -72,7 +79,7 @@ export const readStdout = many('storage.read_stdout', range, chunk)`
       order by last.stdout_start desc
       limit 1
     ) as size,
-    o.stdout_length, o.stderr_length, o.runs, o.bytes
+    o.stdout_length, o.stderr_length, o.runs, o.bytes, o.at as stored_at
   from millrace.output o
   where o.task = ${'task'}
     and o.attempt = ${'attempt'} and o.stdout_length > 0
@@ -99,7 +106,7 @@ export const readStderr = many('storage.read_stderr', range, chunk)`
       order by last.stderr_start desc
       limit 1
     ) as size,
-    o.stdout_length, o.stderr_length, o.runs, o.bytes
+    o.stdout_length, o.stderr_length, o.runs, o.bytes, o.at as stored_at
   from millrace.output o
   where o.task = ${'task'}
     and o.attempt = ${'attempt'} and o.stderr_length > 0

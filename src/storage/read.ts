@@ -7,7 +7,10 @@ const PIECE_BYTES = 64 * 1024
 const LARGEST_PIECE_BYTES = 1024 * 1024
 const ROWS = 512 // of a command that prints little at a time, whose chunks are small
 
-const statements = { mixed: readMixed, stdout: readStdout, stderr: readStderr } satisfies Record<OutputView, unknown>
+export const statements = { mixed: readMixed, stdout: readStdout, stderr: readStderr } satisfies Record<
+  OutputView,
+  unknown
+>
 
 type Row = Awaited<ReturnType<typeof readMixed>>[number]
 
@@ -42,7 +45,10 @@ export async function readOutput(db: Db, options: ReadOptions): Promise<OutputPi
 }
 
 /** The runs of a chunk that belong to the view, with their bytes. */
-function partsOf(row: Row, stream: OutputView): { bytes: Buffer; run: OutputRun }[] {
+export function partsOf(
+  row: Pick<Row, 'stdout_length' | 'stderr_length' | 'runs' | 'bytes'>,
+  stream: OutputView,
+): { bytes: Buffer; run: OutputRun }[] {
   const { stdout_length: stdoutLength, stderr_length: stderrLength, runs, bytes } = row
   let at = 0
   return runsOf({ stdoutLength, stderrLength, runs, bytes }).flatMap((run) => {

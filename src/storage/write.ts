@@ -1,4 +1,5 @@
 import { type Chunk, Chunks } from './chunks.ts'
+import { countLines } from './count-lines.ts'
 import { createMasker, type Masker } from './mask.ts'
 import { insertChunk, measure } from './output.sql.ts'
 import type { OutputSize, OutputStream, OutputWriter, OutputWriterOptions } from './output.ts'
@@ -12,7 +13,7 @@ const NONE: OutputSize = { mixed: 0, stdout: 0, stderr: 0 }
 
 /** Begins the output of an attempt. */
 export function createOutputWriter(options: OutputWriterOptions): OutputWriter {
-  return new Writer(options, NONE)
+  return new Writer(options, NONE, NONE)
 }
 
 /**
@@ -20,13 +21,12 @@ export function createOutputWriter(options: OutputWriterOptions): OutputWriter {
  * stored is recognised by its length and passed over, so nothing is lost or doubled. The secrets must be the same.
  */
 export async function resumeOutputWriter(options: OutputWriterOptions): Promise<OutputWriter> {
-  const found = await measure(options.pool, { task: options.task, attempt: options.attempt })
+  const of = { task: options.task, attempt: options.attempt }
+  const lines = await countLines(options.pool, of)
+  const found = await measure(options.pool, of)
   if (found === undefined) return createOutputWriter(options)
-  return new Writer(options, {
-    mixed: Number(found.mixed),
-    stdout: Number(found.stdout),
-    stderr: Number(found.stderr),
-  })
+  const stored = { mixed: Number(found.mixed), stdout: Number(found.stdout), stderr: Number(found.stderr) }
+  return new Writer(options, stored, lines)
 }
 
 class Writer implements OutputWriter {
@@ -47,12 +47,12 @@ class Writer implements OutputWriter {
   #error: unknown
   #waiting: { readonly below: number; readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = []
 
-  constructor(options: OutputWriterOptions, stored: OutputSize) {
+  constructor(options: OutputWriterOptions, stored: OutputSize, lines: OutputSize) {
     this.#options = options
     this.#limit = options.limitBytes ?? LIMIT_BYTES
     const mask = options.mask ?? []
     this.#maskers = { stdout: createMasker(mask), stderr: createMasker(mask) }
-    this.#chunks = new Chunks(stored)
+    this.#chunks = new Chunks(stored, lines)
     this.#stored = stored
     this.#kept = this.#skip = stored.stdout + stored.stderr
     const beginning = `\n[millrace: output cut at ${inWords(this.#limit)}`
@@ -178,6 +178,10 @@ function insert({ pool, task, attempt }: OutputWriterOptions, chunk: Chunk): Pro
     stderr_length: chunk.stderrLength,
     runs: chunk.runs,
     bytes: chunk.bytes,
+    lines: String(chunk.lines.mixed),
+    stdout_lines: String(chunk.lines.stdout),
+    stderr_lines: String(chunk.lines.stderr),
+    error_at: chunk.errorAt,
   })
 }
 

@@ -171,3 +171,22 @@ export const moveWebhooks = run('webhooks.move', { ids: array(int8), position: i
   set position = ${'position'}
   where id = any(${'ids'})
 `
+
+/** Those that were disabled by what receivers answered, or whose last deliveries failed. */
+export const failingWebhooks = many(
+  'webhooks.failing',
+  { limit: int4 },
+  {
+    id: int8,
+    url: text,
+    disabled_at: nullable(timestamptz),
+    disabled_because: nullable(text),
+    failing_since: nullable(timestamptz),
+  },
+)`
+  select id, url, disabled_at, disabled_because, failing_since
+  from millrace.webhook
+  where failing_since is not null or disabled_because is not null
+  order by id
+  limit ${'limit'}::int
+`

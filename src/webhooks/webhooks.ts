@@ -1,6 +1,7 @@
 import type { Db, Pool } from '../db/index.ts'
-import { type AnyWorker, type Millrace, sequence } from '../engine/index.ts'
+import { type AnyWorker, type Attention, type Millrace, sequence } from '../engine/index.ts'
 import type { Outbound } from '../outbound/index.ts'
+import { attention } from './attention.ts'
 import * as changing from './change.ts'
 import type { Context } from './context.ts'
 import { createDeliver } from './deliver.ts'
@@ -46,6 +47,11 @@ export class Webhooks {
   /** Looks at once for what is to be delivered, instead of soon. */
   wake(): void {
     for (const planner of this.#planners) planner.wake()
+  }
+
+  /** Receivers that are not told of what happens. */
+  attention(): Promise<Attention[]> {
+    return attention(this.#context.pool)
   }
 
   /** The position of what has happened until now. */

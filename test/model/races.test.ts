@@ -30,7 +30,9 @@ beforeEach(async () => {
   await db.pool.query(
     'truncate millrace.task, millrace.live, millrace.done, millrace.edge, millrace.effect, millrace.gate',
   )
-  holder = (await register(db.pool, { name: 'd', lease_seconds: 1000, lanes: [lane], host: 'h' })).id
+  holder = (
+    await register(db.pool, { name: 'd', lease_seconds: 1000, lanes: [lane], host: 'h', facts: '{}', before: null })
+  ).id
 })
 afterAll(async () => {
   for (const session of [a, b, c, monitor]) await session.close()
