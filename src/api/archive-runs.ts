@@ -75,6 +75,8 @@ const schedule = z
     workflow: z.string(),
     cron: z.string(),
     timezone: z.string(),
+    words: z.string().describe('what the expression means: At 03:00, Monday through Friday'),
+    next: z.array(time).describe('the next five times; none while it is paused'),
     overlap: z.enum(['skip', 'allow']),
     state: z.enum(['active', 'paused', 'broken']).describe('broken: the newest workflow files have errors'),
     next_at: time.nullable().describe('null: it is paused, or never comes again'),

@@ -51,6 +51,31 @@ const archive = z
   })
   .meta({ id: 'Archive' })
 
+const revisionState = z.enum(['planned', 'running', 'succeeded', 'failed', 'canceled', 'broken'])
+
+const frontier = z
+  .object({
+    revisions: z
+      .array(z.object({ number: z.int(), state: revisionState }))
+      .describe('the last thirty, the youngest first'),
+    tasks: z
+      .array(
+        z.object({
+          name: z.string(),
+          rev: z.int().nullable().describe('the newest at which it is over; null: none of the last thirty'),
+          state: z.string().nullable().describe('in which it ended there'),
+          behind: z.int().nullable().describe('how many revisions that is behind the newest that has it'),
+          open: z.int().describe('at how many of the last thirty it has not ended'),
+        }),
+      )
+      .describe('COMMIT first, then as they were planned'),
+    gap: z
+      .object({ first: z.int(), last: z.int(), reason: z.enum(['not_announced', 'not_planned']) })
+      .nullable()
+      .describe('between what is planned and the youngest revision that is known'),
+  })
+  .meta({ id: 'ArchiveFrontier' })
+
 const problemOfRevision = z
   .object({
     code: z.string(),
@@ -66,7 +91,7 @@ const problemOfRevision = z
 const summary = z.object({
   number: z.int(),
   id: z.string(),
-  state: z.enum(['planned', 'running', 'succeeded', 'failed', 'canceled', 'broken']),
+  state: revisionState,
   author: z.string().nullable(),
   date: time.nullable(),
   message: z.string(),
@@ -90,6 +115,10 @@ const revisionTask = z.object({
   superseded_by: z.string().nullable(),
 })
 
+export const workflowFiles = z.array(
+  z.object({ path: z.string(), text: z.string().optional(), base64: z.string().optional() }),
+)
+
 const revision = summary
   .extend({
     previous: z.int().nullable(),
@@ -97,9 +126,10 @@ const revision = summary
     announced_at: time.nullable(),
     changes: z.array(z.tuple([z.string(), z.string()])).describe('action and path; a folder ends with a slash'),
     changes_cut: z.boolean(),
-    files: z
-      .array(z.object({ path: z.string(), text: z.string().optional(), base64: z.string().optional() }))
-      .describe('the workflow files as they were'),
+    files: workflowFiles.describe('the workflow files as they were'),
+    previous_files: workflowFiles
+      .nullable()
+      .describe('those of the revision before, when they were others; null: the same, or there is none'),
     tasks: z.array(revisionTask),
     edges: z
       .array(
@@ -199,8 +229,14 @@ export const archives = {
     name: 'archives.list',
     summary: 'All archives by name',
     access: { role: 'viewer' },
-    query: z.strictObject({ limit: limit(500, 100), cursor: cursor.optional() }),
-    answers: { 200: pageOf(archive) },
+    query: z.strictObject({
+      include: z.literal('frontier').optional().describe('frontier: with how far each has got; then 100 at the most'),
+      limit: limit(500, 100),
+      cursor: cursor.optional(),
+    }),
+    answers: {
+      200: pageOf(archive.extend({ frontier: frontier.optional().describe('when it was asked for') })),
+    },
   }),
   get: route({
     method: 'GET',

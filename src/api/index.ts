@@ -4,12 +4,14 @@ import { archiveIndex } from './archive-index.ts'
 import { runs, schedules } from './archive-runs.ts'
 import { archives } from './archives.ts'
 import { artifacts } from './artifacts.ts'
+import { definitions } from './definitions.ts'
 import { events } from './events.ts'
 import { nodes, scheduler } from './nodes.ts'
 import { overview } from './overview.ts'
 import { secrets } from './secrets.ts'
 import { taskLog } from './task-log.ts'
 import { tasks } from './tasks.ts'
+import { timeline } from './timeline.ts'
 import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
 
@@ -48,6 +50,7 @@ export const routes = {
   scheduler,
   tasks,
   taskLog,
+  timeline,
   artifacts,
   secrets,
   events,
@@ -55,6 +58,7 @@ export const routes = {
   workers,
   archives,
   archiveIndex,
+  definitions,
   runs,
   schedules,
 }

@@ -8,11 +8,21 @@ import { type CatchUp, catchUp } from './catch-up.ts'
 import type { ArchivesContext } from './context.ts'
 import { find, list } from './find.ts'
 import { Follower } from './follow.ts'
+import { type Frontier, frontiers } from './frontier.ts'
 import { hold, release, remove } from './hold.ts'
 import { type IndexPage, type IndexQuery, readIndex } from './index-read.ts'
 import { type Loom, loom } from './loom.ts'
 import { type PlannedRun, planRun, type WantedRun } from './plan-run.ts'
-import { type Gap, gaps, type RevisionDetail, type RevisionSummary, revision, revisions } from './read-revisions.ts'
+import { type AskedNext, type DefinitionAt, definitionOf, type NextPlan, planNext } from './read-definition-at.ts'
+import {
+  type Gap,
+  gaps,
+  type RevisionDetail,
+  type RevisionSummary,
+  revision,
+  revisions,
+  tasksOf,
+} from './read-revisions.ts'
 import { type Registered, type Registration, register } from './register.ts'
 import { createRepositories, type ReadSecrets, type Repositories } from './repositories.ts'
 
@@ -48,6 +58,14 @@ export type Archives = {
   revision(name: string, number: number): Promise<RevisionDetail>
   gaps(name: string): Promise<{ archive: Archive; gaps: Gap[] }>
   loom(name: string, page: Page): Promise<Loom>
+  /** The ids of a revision's tasks. Throws `ArchiveNotFound` and `RevisionNotPlanned`. */
+  tasksOf(name: string, number: number): Promise<string[]>
+  /** How far the tasks of these have got, by the ids of the archives. */
+  frontiers(archives: readonly Archive[]): Promise<Map<string, Frontier>>
+  /** The workflow files of a planned revision, by default the newest, and what they mean. */
+  definition(name: string, rev?: number | string): Promise<DefinitionAt>
+  /** What the next commit would add. */
+  planNext(name: string, asked: AskedNext): Promise<NextPlan>
   /** Archives and schedules that do not go on. */
   attention(since: Date): Promise<Attention[]>
   readIndex(query: IndexQuery): Promise<IndexPage>
@@ -77,6 +95,10 @@ export function createArchives(options: ArchivesOptions): Archives {
     revision: (name, number) => revision(db, name, number),
     gaps: (name) => gaps(db, name),
     loom: (name, page) => loom(db, name, page),
+    tasksOf: (name, number) => tasksOf(db, name, number),
+    frontiers: (of) => frontiers(db, of),
+    definition: (name, rev) => definitionOf(db, name, rev),
+    planNext: (name, asked) => planNext(db, name, asked),
     attention: (since) => attention(db, since),
     readIndex: (query) => readIndex(pool, query),
     planRun: (archive, rev, asked) => planRun(context, { archive, rev, ...asked }),

@@ -4,6 +4,7 @@ export { type Archives, type ArchivesOptions, createArchives } from './archives.
 export type { Notice } from './arrive.ts'
 export type { Absent, AbsentReason, RevisionFacts, RunTrigger } from './definition/choose-tasks.ts'
 export { nextRuns } from './definition/cron.ts'
+export { cronInWords } from './definition/cron-words.ts'
 export { DefinitionBroken, InvalidInput, UnknownTask, UnknownWorkflow } from './definition/errors.ts'
 export type { Finding, FindingCode, Severity } from './definition/finding.ts'
 export { workflowJsonSchema } from './definition/json-schema.ts'
@@ -20,6 +21,7 @@ export type {
   Workflow,
   WorkflowSchedule,
 } from './definition/workflow.ts'
+export type { Frontier } from './frontier.ts'
 export type { IndexedItem, IndexPage, IndexQuery } from './index-read.ts'
 export { createArchiveIndexWorker } from './index-worker.ts'
 export { type Loom, loomEdgeKinds, loomStates } from './loom.ts'
@@ -37,6 +39,7 @@ export { type ArchiveTaskWorker, createArchiveTaskWorker } from './perform-task.
 export { MOST_DEPTH } from './plan-revision.ts'
 export type { ChosenTasks, PlannedRun } from './plan-run.ts'
 export type { Problem } from './problem.ts'
+export type { DefinitionAt, NextPlan, PlannedSchedule } from './read-definition-at.ts'
 export type {
   Gap,
   RevisionDetail,

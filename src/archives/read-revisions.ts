@@ -4,8 +4,9 @@ import type { Archive } from './archive.ts'
 import { formatKey } from './definition/key.ts'
 import { RevisionNotPlanned } from './errors.ts'
 import { find } from './find.ts'
+import { findPlanned } from './find-revision.ts'
 import type { Problem } from './problem.ts'
-import { announcedAfter, edgesOf, listRevisions, revisionDetail, revisionTasks } from './reading.sql.ts'
+import { announcedAfter, edgesOf, filesBefore, listRevisions, revisionDetail, revisionTasks } from './reading.sql.ts'
 
 /**
  * Follows from its tasks: `planned` before any of them has begun, `running`, and when all are over `failed`, `canceled` or
@@ -55,6 +56,8 @@ export type RevisionDetail = RevisionSummary & {
   readonly changes: readonly (readonly [action: string, path: string])[]
   readonly changesCut: boolean
   readonly files: readonly { readonly path: string; readonly text?: string; readonly base64?: string }[]
+  /** Those of the revision before, when they were others; null: they were the same, or there is none. */
+  readonly previousFiles: RevisionDetail['files'] | null
   readonly tasks: readonly RevisionTask[]
   readonly edges: readonly RevisionEdge[]
 }
@@ -96,6 +99,11 @@ export async function revision(db: Db, name: string, number: number): Promise<Re
       formatKey({ archive: name, rev: number, name: own, run: run === '' ? undefined : run }),
     ]),
   )
+  const before = await filesBefore(db, {
+    archive: archive.id,
+    number: String(number - 1),
+    definition: detail.definition,
+  })
   const edges = await edgesOf(db, { tasks: tasks.map(({ task }) => task), limit: MOST_EDGES })
   return {
     ...toSummary(row),
@@ -105,6 +113,7 @@ export async function revision(db: Db, name: string, number: number): Promise<Re
     changes: detail.changes as [string, string][],
     changesCut: detail.changes_cut,
     files: detail.files as RevisionDetail['files'],
+    previousFiles: (before?.files ?? null) as RevisionDetail['files'] | null,
     tasks: tasks.map((task) => ({
       id: task.task,
       key: keys.get(task.task) ?? '',
@@ -123,6 +132,12 @@ export async function revision(db: Db, name: string, number: number): Promise<Re
       kind,
     })),
   }
+}
+
+/** The ids of its tasks, runs by hand and schedule included. Throws `ArchiveNotFound` and `RevisionNotPlanned`. */
+export async function tasksOf(db: Db, name: string, number: number): Promise<string[]> {
+  const { archive } = await findPlanned(db, name, number)
+  return (await revisionTasks(db, { archive, number: String(number) })).map(({ task }) => task)
 }
 
 function toSummary(row: Awaited<ReturnType<typeof listRevisions>>[number]): RevisionSummary {

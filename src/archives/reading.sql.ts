@@ -186,3 +186,60 @@ export const loomEdges = one(
     from unnest(${'of'}::text::bigint[]) asked(id) join millrace.supersede s on s.task = asked.id
   ) edge
 `
+
+export const definitionAt = one('archives.definition_at', { archive: int8, number: int8 }, { definition: bytea })`
+  select definition
+  from millrace.revision
+  where archive = ${'archive'} and number = ${'number'}
+`
+
+/** The workflow files of a revision, when they are others than those of the revision after it. */
+export const filesBefore = maybe(
+  'archives.files_before',
+  { archive: int8, number: int8, definition: bytea },
+  { files: jsonb },
+)`
+  select d.files
+  from millrace.revision r join millrace.definition d on d.hash = r.definition
+  where r.archive = ${'archive'} and r.number = ${'number'} and r.definition <> ${'definition'}
+`
+
+/**
+ * The last revisions of several archives by the names of their tasks: revision and state of each, as arrays in text. What was
+ * run by hand or schedule is left out. 9: superseded.
+ */
+export const frontierCells = many(
+  'archives.frontier_cells',
+  { archives: array(int8), revisions: int4 },
+  { archive: int8, name: text, numbers: text, states: text },
+)`
+  select a.id as archive, t.name, array_agg(t.number)::text as numbers,
+    array_agg(coalesce(
+      (select array_position(known.states, l.state) - 1 from millrace.live l where l.id = t.task),
+      (
+        select case when d.state = 'canceled' and d.culprit is not null then 9 else array_position(known.states, d.state) - 1 end
+        from millrace.done d
+        where d.id = t.task
+      )
+    ))::text as states
+  from unnest(${'archives'}::bigint[]) asked(id)
+    join millrace.archive a on a.id = asked.id
+    join millrace.archive_task t
+      on t.archive = a.id and t.number > a.planned_number - ${'revisions'}::int and t.run = ''
+    cross join (select enum_range(null::millrace.state) as states) known
+  group by a.id, t.name
+  order by a.id, min(t.task)
+`
+
+/** Which of their last revisions have errors in their workflow files. */
+export const flawedRevisions = many(
+  'archives.flawed_revisions',
+  { archives: array(int8), revisions: int4 },
+  { archive: int8, number: int8 },
+)`
+  select r.archive, r.number
+  from unnest(${'archives'}::bigint[]) asked(id)
+    join millrace.archive a on a.id = asked.id
+    join millrace.revision r on r.archive = a.id and r.number > a.planned_number - ${'revisions'}::int
+  where r.problems @> '[{"severity": "error"}]'
+`

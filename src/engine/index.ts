@@ -56,6 +56,7 @@ export type {
   TaskEvent,
 } from './task-event.ts'
 export type { Percentiles, Throughput, ThroughputBucket } from './throughput.ts'
+export type { Span, SpanKind, Timeline, TimelineTask } from './timeline.ts'
 export type { Why } from './why.ts'
 export { AdvisoryError, PermanentError, TransientError, WorkError, type WorkErrorOptions } from './work-error.ts'
 export {

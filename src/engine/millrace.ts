@@ -28,6 +28,7 @@ import type {
   Subscription,
 } from './task-event.ts'
 import { type Throughput, throughput } from './throughput.ts'
+import { type Timeline, tasksInWindow, timeline } from './timeline.ts'
 import { type Why, whyOf } from './why.ts'
 import type { AnyWorker, PayloadInput, Requirement } from './worker.ts'
 
@@ -157,6 +158,19 @@ export class Millrace {
   /** How many tasks ended when, and how long they waited and ran. */
   throughput(of: { from: Date; to: Date; buckets: number }): Promise<Throughput> {
     return throughput(this.#pool, of)
+  }
+
+  /** Where the time of these tasks went. */
+  timeline(ids: readonly string[], options: { isCut?: boolean } = {}): Promise<Timeline> {
+    return snapshot(this.#pool, (db) => timeline(db, ids, options.isCut ?? false))
+  }
+
+  /** The same of tasks that ran in a time, on one dispatcher or on all. */
+  timelineOf(window: { from: Date; to: Date; dispatcher?: number | undefined; limit: number }): Promise<Timeline> {
+    return snapshot(this.#pool, async (db) => {
+      const { ids, isCut } = await tasksInWindow(db, window)
+      return timeline(db, ids, isCut)
+    })
   }
 
   /** The id of a task that a person named: a number, `scope/key`, or `My-Project@12:index`. */

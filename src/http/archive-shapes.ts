@@ -1,5 +1,5 @@
 // Revisions as the contract writes them.
-import type { RevisionDetail, RevisionSummary } from '../archives/index.ts'
+import type { Archive, Frontier, RevisionDetail, RevisionSummary } from '../archives/index.ts'
 
 export const iso = (at: Date | null) => at?.toISOString() ?? null
 
@@ -25,6 +25,7 @@ export const toRevision = (revision: RevisionDetail) => ({
   changes: revision.changes.map(([action, path]) => [action, path] as [string, string]),
   changes_cut: revision.changesCut,
   files: [...revision.files],
+  previous_files: revision.previousFiles === null ? null : [...revision.previousFiles],
   tasks: revision.tasks.map((task) => ({
     id: task.id,
     key: task.key,
@@ -41,3 +42,17 @@ export const toRevision = (revision: RevisionDetail) => ({
 })
 
 type EdgeKind = 'succeeded' | 'failed' | 'finished' | 'cancels'
+
+/** Nothing when it was not asked for. */
+export function toFrontier(archive: Archive, frontier: Frontier | undefined) {
+  if (frontier === undefined) return {}
+  const [first, last] = [archive.planned.number + 1, archive.youngest.number]
+  const reason = archive.source.type === 'push' ? ('not_announced' as const) : ('not_planned' as const)
+  return {
+    frontier: {
+      revisions: frontier.revisions.map((one) => ({ ...one })),
+      tasks: frontier.tasks.map((one) => ({ ...one })),
+      gap: last >= first ? { first, last, reason } : null,
+    },
+  }
+}

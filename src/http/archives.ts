@@ -4,12 +4,13 @@ import type { Identity } from '../access/index.ts'
 import { routes } from '../api/index.ts'
 import { type Archive, type Archives, type Loom, loomEdgeKinds, loomStates } from '../archives/index.ts'
 import { addRoute } from './add-route.ts'
-import { iso, toRevision, toSummary } from './archive-shapes.ts'
+import { iso, toFrontier, toRevision, toSummary } from './archive-shapes.ts'
 import { positionOf, toPage } from './cursor.ts'
 import { Problem } from './problems.ts'
 import { setVersion } from './version.ts'
 
 const CATCH_UP_MS = 10_000
+const MOST_FRONTIERS = 100
 
 /** `/v1/archives`: watched repositories, their revisions, and what came of each. */
 export function addArchives(app: FastifyInstance, archives: Archives): void {
@@ -33,8 +34,11 @@ function addManagement(app: FastifyInstance, archives: Archives): void {
   })
   addRoute(app, contract.list, async ({ query }) => {
     const after = positionOf(contract.list, query, z.string()) ?? ''
-    const rows = await archives.list({ after, limit: query.limit + 1 })
-    return toPage(contract.list, query, rows, { item: toArchive, position: (row) => row.name })
+    const limit = query.include === undefined ? query.limit : Math.min(query.limit, MOST_FRONTIERS)
+    const rows = await archives.list({ after, limit: limit + 1 })
+    const found = query.include === undefined ? undefined : await archives.frontiers(rows.slice(0, limit))
+    const item = (row: Archive) => ({ ...toArchive(row), ...toFrontier(row, found?.get(row.id)) })
+    return toPage(contract.list, { ...query, limit }, rows, { item, position: (row) => row.name })
   })
   addRoute(app, contract.get, async ({ params, reply }) => answer(reply, await archives.find(params.name)))
   addRoute(app, contract.remove, async ({ params, version }) => {

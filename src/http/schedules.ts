@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { id, routes } from '../api/index.ts'
-import type { ArchiveRuns, Schedule } from '../archives/index.ts'
+import { type ArchiveRuns, cronInWords, nextRuns, type Schedule } from '../archives/index.ts'
 import { addRoute } from './add-route.ts'
 import { toPlanned } from './archive-runs.ts'
 import { positionOf, toPage } from './cursor.ts'
+
+const NEXT = 5
 
 /** When the workflows of archives run by themselves. */
 export function addSchedules(app: FastifyInstance, { schedules: all }: ArchiveRuns): void {
@@ -46,6 +48,8 @@ function toSchedule(schedule: Schedule) {
   const state = pausedAt !== null ? 'paused' : problem !== null ? 'broken' : 'active'
   return {
     ...rest,
+    words: cronInWords(schedule.cron),
+    next: pausedAt === null ? nextRuns(schedule, new Date(), NEXT).map((at) => at.toISOString()) : [],
     state: state as 'active' | 'paused' | 'broken',
     next_at: pausedAt === null ? (nextAt?.toISOString() ?? null) : null,
     paused_at: pausedAt?.toISOString() ?? null,
