@@ -1,5 +1,6 @@
 import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect, snapshot } from '../db/index.ts'
 import * as act from './act.ts'
+import { actOnMany, type BulkOptions, type BulkResult, type BulkVerb } from './act-on-many.ts'
 import { type AddedTask, type AddItem, type AddOptions, add } from './add.ts'
 import { type Attention, attention } from './attention.ts'
 import { countTasks, type TaskCount } from './count.ts'
@@ -29,6 +30,7 @@ import type {
 } from './task-event.ts'
 import { type Throughput, throughput } from './throughput.ts'
 import { type Timeline, tasksInWindow, timeline } from './timeline.ts'
+import { type Typical, typical } from './typical.ts'
 import { type Why, whyOf } from './why.ts'
 import type { AnyWorker, PayloadInput, Requirement } from './worker.ts'
 
@@ -173,6 +175,11 @@ export class Millrace {
     })
   }
 
+  /** How long tasks like this one usually take; undefined when too few have succeeded. */
+  async typical(ref: reading.TaskRef): Promise<Typical | undefined> {
+    return typical(this.#pool, await reading.read(this.#pool, ref))
+  }
+
   /** The id of a task that a person named: a number, `scope/key`, or `My-Project@12:index`. */
   resolve(name: string): Promise<TaskId> {
     return resolveTask(this.#pool, name)
@@ -244,6 +251,11 @@ export class Millrace {
 
   skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.EndOptions): Promise<void> {
     return this.#nudging(act.skip(this.#pool, refs, options))
+  }
+
+  /** Does the same to all tasks that a search finds, when they are as many as the caller believes. */
+  actOnMany(verb: BulkVerb, options: BulkOptions): Promise<BulkResult> {
+    return actOnMany(this, verb, options)
   }
 
   succeed(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {

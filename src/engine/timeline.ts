@@ -99,7 +99,7 @@ function restingKind({ outcome, prior }: Row): SpanKind {
 }
 
 function nextKind({ outcome, next }: Row): SpanKind {
-  if ((taskStates.final as readonly string[]).includes(outcome)) return 'over'
+  if (isTerminal(outcome as TaskState)) return 'over'
   return next === 'delayed' || next === 'held' ? next : 'waiting'
 }
 

@@ -15,7 +15,8 @@ export type ShownLine = {
   readonly pen: Pen
 }
 
-const SECTION = /^(?:\u001b\[0K)?section_(start|end):\d+:[\w.-]+(?:\[[^\]\r]*\])?\r?(?:\u001b\[0K)?/
+const ERASE = String.raw`(?:\u001b\[0K)?`
+const SECTION = new RegExp(`^${ERASE}section_(start|end):\\d+:[\\w.-]+(?:\\[[^\\]\\r]*\\])?\\r?${ERASE}`)
 const GROUP = /^(?:::group::|##\[group\])/
 const END = /^(?:::endgroup::|##\[endgroup\])\s*/
 const LEVEL = /^(?:::(error|warning)(?: [^:]*)?::|##\[(error|warning)\])/
