@@ -47,7 +47,7 @@ const revision = createRoute({
 const revisionTask = createRoute({
   getParentRoute: under,
   path: '/archives/$name/r/$rev/$task',
-  validateSearch: strings('tab', 'attempt'),
+  validateSearch: strings('tab', 'attempt', 'stream', 'q', 'regex', 'case'),
   component: lazyRouteComponent(() => import('./routes/revision-task.tsx'), 'RevisionTask'),
 })
 const tasks = createRoute({
@@ -59,13 +59,13 @@ const tasks = createRoute({
 const task = createRoute({
   getParentRoute: under,
   path: '/tasks/$id',
-  validateSearch: strings('tab', 'attempt'),
+  validateSearch: strings('tab', 'attempt', 'stream', 'q', 'regex', 'case'),
   component: lazyRouteComponent(() => import('./routes/task.tsx'), 'TaskScreen'),
 })
 const taskLog = createRoute({
   getParentRoute: under,
   path: '/tasks/$id/log',
-  validateSearch: strings('attempt', 'stream', 'q'),
+  validateSearch: strings('attempt', 'stream', 'q', 'regex', 'case', 'view', 'from'),
   component: lazyRouteComponent(() => import('./routes/task-log.tsx'), 'TaskLog'),
 })
 const nodes = createRoute({

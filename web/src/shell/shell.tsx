@@ -3,6 +3,7 @@ import { Contrast, Moon, Sun, SunMoon, UserRound } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { call, routes, useCall } from '../api.ts'
 import { basePath } from '../base-path.ts'
+import { startKeys } from '../keys.ts'
 import { startLive } from '../live.ts'
 import { Menu } from '../parts/menu.tsx'
 import { Toasts, tell } from '../parts/toast.tsx'
@@ -27,6 +28,7 @@ function Frame() {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const first = useRef(path)
   useEffect(startLive, [])
+  useEffect(startKeys, [])
   // Whoever does not see the page is brought to the new one's beginning; at the first they are already there.
   useEffect(() => {
     if (first.current === path) return
