@@ -168,6 +168,13 @@ millrace.dispatcher with (fillfactor=50) (
   swept_at timestamp with time zone
   lanes integer[] not null default '{}'::integer[]
   host text
+  slots integer
+  process integer
+  version text
+  stopped_at timestamp with time zone
+  wanted text not null default 'running'::text
+  wanted_at timestamp with time zone
+  wanted_by text
   constraint dispatcher_pkey PRIMARY KEY (id)
   CREATE INDEX dispatcher_unswept ON millrace.dispatcher USING btree (expires_at) WHERE (swept_at IS NULL)
   CREATE UNIQUE INDEX dispatcher_pkey ON millrace.dispatcher USING btree (id)
@@ -191,6 +198,7 @@ millrace.done (
   output jsonb
   constraint done_pkey PRIMARY KEY (id)
   constraint done_state CHECK ((state = ANY (ARRAY['succeeded'::millrace.state, 'failed'::millrace.state, 'canceled'::millrace.state, 'skipped'::millrace.state])))
+  CREATE INDEX done_finished ON millrace.done USING brin (finished_at timestamptz_minmax_multi_ops) WITH (pages_per_range='32', autosummarize='on')
   CREATE INDEX done_unsuccessful ON millrace.done USING btree (state, id) WHERE (state <> 'succeeded'::millrace.state)
   CREATE UNIQUE INDEX done_pkey ON millrace.done USING btree (id)
   CREATE TRIGGER reopen_archive_tasks AFTER DELETE ON millrace.done REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION millrace.reopen_archive_tasks()
@@ -754,14 +762,14 @@ millrace.count_tasks() returns TABLE(state millrace.state, count bigint, is_exac
 millrace.differs_from_index(p_build bigint, p_archive bigint, p_number bigint) returns TABLE(path text, from_number bigint) sql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 9810f7db24d7
 millrace.doom(p_ids bigint[]) returns void plpgsql 93c97ba8131e
 millrace.event_count(p_row millrace.outbox) returns bigint sql immutable parallel safe 5c57e4c2db43
-millrace.expire(p_max_deaths integer DEFAULT 5) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f8f3579369c8
+millrace.expire(p_max_deaths integer DEFAULT 5) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan e02a907c9f23
 millrace.fail(p_holder integer, p_ids bigint[], p_epochs integer[], p_state millrace.state, p_errors jsonb[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e9e907d5d17
 millrace.few_in(p_states text[]) returns bigint[] plpgsql stable 1f4ef694ad07
 millrace.filter_tasks(p_ids bigint[], p_before bigint, p_limit integer, p_states text[], p_scopes text[], p_patterns text[], p_lanes integer[], p_creator bigint, p_keys text[], p_words text[]) returns bigint[] plpgsql stable e78afe9a7442
 millrace.finish(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[]) returns bigint[] plpgsql 906e06c5ad9a
 millrace.finish_leased(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], OUT accepted bigint[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan d39b8a858876
 millrace.gate_ids(p_names text[], p_capacities integer[]) returns integer[] plpgsql 885ad3da54bb
-millrace.heartbeat(p_holder integer, OUT is_alive boolean, OUT canceling bigint[]) returns record plpgsql eafd4fe4e2cc
+millrace.heartbeat(p_holder integer, OUT is_alive boolean, OUT canceling bigint[], OUT wanted text) returns record plpgsql 42ce6f0dd863
 millrace.hold(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 2e04bf6844cf
 millrace.insist_read_committed() returns void plpgsql 62de52cfc4c3
 millrace.is_met(p_condition millrace.condition, p_state millrace.state) returns boolean sql immutable parallel safe 93c2000bf37f
@@ -781,7 +789,7 @@ millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays doub
 millrace.read_outbox(p_after bigint, p_scan integer, p_limit integer, p_tasks bigint[], p_scopes text[], p_prefixes text[], p_names text[]) returns json plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 886e74840f0e
 millrace.reblock(p_ids bigint[]) returns void plpgsql 4e1498040d49
 millrace.refuse_cycle(p_dependent bigint, p_prerequisites bigint[]) returns void plpgsql 7ce61c35a1f2
-millrace.register(p_name text, p_lease_seconds double precision, p_lanes integer[], p_host text DEFAULT NULL::text) returns integer sql f0c51b725d3f
+millrace.register(p_name text, p_lease_seconds double precision, p_lanes integer[], p_host text DEFAULT NULL::text, p_facts jsonb DEFAULT '{}'::jsonb, p_before integer DEFAULT NULL::integer) returns integer sql fb366f8a30e6
 millrace.release(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 2c2ea9bc07d2
 millrace.reopen_archive_tasks() returns trigger plpgsql 9fcf433e20e7
 millrace.request_cancel(p_ids bigint[], p_cause text, p_by bigint, p_actor text) returns void plpgsql 415a7aa3da97
@@ -802,8 +810,12 @@ millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs js
 millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f05771408944
 millrace.supersede(p_ids bigint[]) returns integer plpgsql 5dde66f94c97
 millrace.targets_of(p_id bigint) returns SETOF bigint sql stable 94b444a22361
+millrace.tell_worker(p_id integer, p_name text, p_actor text DEFAULT NULL::text) returns void sql 8cb7bd8f6e3b
+millrace.throughput(p_from timestamp with time zone, p_to timestamp with time zone, p_buckets integer, p_rows integer, p_budget_ms double precision) returns TABLE(bucket integer, succeeded bigint, failed bigint, canceled bigint, skipped bigint, is_exact boolean, waits double precision[], runs double precision[]) plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0 f8c9fa3d0171
 millrace.unblock(p_dependents bigint[], p_counts integer[]) returns bigint[] plpgsql 8b401d386b62
 millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 2c711b55ab48
-millrace.unregister(p_holder integer) returns void plpgsql 855cc61f0f11
+millrace.unregister(p_holder integer) returns void plpgsql 985928be18b1
 millrace.verify() returns TABLE(task bigint, problem text) plpgsql 6ec9b300196d
 millrace.wake() returns void plpgsql cf8aabd6fab8
+millrace.want_worker(p_id integer, p_wanted text, p_actor text) returns boolean plpgsql a84e0c24bdcd
+millrace.window_tasks(p_from timestamp with time zone, p_to timestamp with time zone, p_holder integer, p_limit integer, p_scan integer, OUT ids bigint[], OUT is_cut boolean) returns record plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, jit=off, max_parallel_workers_per_gather=0 367f5ac64886

@@ -151,11 +151,17 @@ export async function* walkLines(
   if (end > line.start) yield line.end(end, true)
 }
 
-type Part = { readonly bytes: Buffer; readonly stream: OutputRun['stream']; readonly at: Date }
+export type Part = { readonly bytes: Buffer; readonly stream: OutputRun['stream']; readonly at: Date }
 
 /** The view from an offset on, as it lies in the chunks. */
-async function readParts(db: Db, { task, attempt, stream }: LinesOf, from: number, end: number): Promise<Part[]> {
-  const before = Math.min(end, from + PIECE_BYTES)
+export async function readParts(
+  db: Db,
+  { task, attempt, stream }: LinesOf,
+  from: number,
+  end: number,
+  most = PIECE_BYTES,
+): Promise<Part[]> {
+  const before = Math.min(end, from + most)
   const range = { task, attempt, from: String(from), before: String(before), limit: ROWS }
   return (await statements[stream](db, range)).flatMap((row) => {
     let at = Number(row.at)
