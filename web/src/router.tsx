@@ -95,7 +95,7 @@ const schedules = createRoute({
 const events = createRoute({
   getParentRoute: under,
   path: '/events',
-  validateSearch: strings('scope', 'topics', 'after', 'tab', 'actor', 'action'),
+  validateSearch: strings('scope', 'topics', 'task', 'after', 'tab', 'actor', 'action'),
   component: lazyRouteComponent(() => import('./routes/events.tsx'), 'Events'),
 })
 const settings = createRoute({
