@@ -39,35 +39,27 @@ export function FilterBox({ filter, onFilter, qualifiers, label, placeholder }: 
     setAt(-1)
     input.current?.focus()
   }
-  const keys: Record<string, (event: KeyboardEvent) => void> = {
-    ArrowDown: () => setAt((now) => Math.min(offered.length - 1, now + 1)),
-    ArrowUp: () => setAt((now) => Math.max(-1, now - 1)),
-    Enter: () => {
-      const chosen = offered[at]
-      if (chosen !== undefined) choose(chosen)
-      else if (draft.trim() !== '') add(draft)
-      setOpen(false)
-    },
-    Tab: (event) => {
-      const chosen = offered[at]
-      if (chosen === undefined) setOpen(false)
-      else {
-        event.preventDefault()
-        choose(chosen)
-      }
-    },
-    Escape: () => (isOpen ? setOpen(false) : input.current?.blur()),
-    Backspace: () => {
-      if (draft !== '' || terms.length === 0) return
-      setDraft(`${terms.at(-1)?.text ?? ''} `)
-      onFilter(writeFilter(terms.slice(0, -1)))
-    },
+  const enter = () => {
+    const chosen = offered[at]
+    if (chosen !== undefined) choose(chosen)
+    else if (draft.trim() !== '') add(draft)
+    setOpen(false)
+  }
+  const takeBack = () => {
+    if (draft !== '' || terms.length === 0) return
+    setDraft(`${terms.at(-1)?.text ?? ''} `)
+    onFilter(writeFilter(terms.slice(0, -1)))
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    const run = keys[event.key]
-    if (event.nativeEvent.isComposing || run === undefined) return
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp' || event.key === 'Enter') event.preventDefault()
-    run(event)
+    const { key } = event
+    if (event.nativeEvent.isComposing) return
+    const isChoosing = key === 'Tab' && offered[at] !== undefined
+    if (isChoosing || key === 'ArrowDown' || key === 'ArrowUp' || key === 'Enter') event.preventDefault()
+    if (key === 'ArrowDown') setAt(Math.min(offered.length - 1, at + 1))
+    else if (key === 'ArrowUp') setAt(Math.max(-1, at - 1))
+    else if (key === 'Enter' || isChoosing) enter()
+    else if (key === 'Backspace') takeBack()
+    else if (key === 'Escape') offered.length > 0 ? setOpen(false) : input.current?.blur()
   }
   return (
     <search className="filter">
@@ -112,9 +104,9 @@ export function FilterBox({ filter, onFilter, qualifiers, label, placeholder }: 
           onKeyDown={onKeyDown}
         />
       </div>
-      <ul id={list} className="filter-list" role="listbox" aria-label="Completions" hidden={offered.length === 0}>
+      <div id={list} className="filter-list" role="listbox" aria-label="Completions" hidden={offered.length === 0}>
         {offered.map((one, i) => (
-          <li
+          <div
             key={one.text}
             id={`${list}-${i}`}
             role="option"
@@ -127,9 +119,9 @@ export function FilterBox({ filter, onFilter, qualifiers, label, placeholder }: 
             }}
           >
             <span className="mono name">{one.text}</span> <span className="muted">{one.hint}</span>
-          </li>
+          </div>
         ))}
-      </ul>
+      </div>
     </search>
   )
 }
