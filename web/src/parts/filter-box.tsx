@@ -1,6 +1,7 @@
 import { Search, X } from 'lucide-react'
 import { type KeyboardEvent, useId, useRef, useState } from 'react'
 import { type Completion, complete, type Qualifier, readFilter, writeFilter } from '../filter.ts'
+import { useKeys } from '../keys.ts'
 import './filter-box.css'
 
 type FilterBoxProps = {
@@ -23,6 +24,7 @@ export function FilterBox({ filter, onFilter, qualifiers, label, placeholder }: 
   const [at, setAt] = useState(-1)
   const input = useRef<HTMLInputElement>(null)
   const list = useId()
+  useKeys([{ key: '/', label, run: () => input.current?.focus(), isMove: true }], 'Filter')
   const terms = readFilter(filter)
   const word = /\S*"[^"]*$|\S*$/.exec(draft)?.[0] ?? ''
   const offered = isOpen ? complete(word, qualifiers) : []
