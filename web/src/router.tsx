@@ -50,7 +50,7 @@ const revision = createRoute({
 const revisionTask = createRoute({
   getParentRoute: under,
   path: '/archives/$name/r/$rev/$task',
-  validateSearch: strings('tab', 'attempt'),
+  validateSearch: strings('tab', 'attempt', 'stream', 'q', 'regex', 'case'),
   component: lazyRouteComponent(() => import('./routes/revision-task.tsx'), 'RevisionTask'),
 })
 const tasks = createRoute({
@@ -62,13 +62,13 @@ const tasks = createRoute({
 const task = createRoute({
   getParentRoute: under,
   path: '/tasks/$id',
-  validateSearch: strings('tab', 'attempt'),
+  validateSearch: strings('tab', 'attempt', 'stream', 'q', 'regex', 'case'),
   component: lazyRouteComponent(() => import('./routes/task.tsx'), 'TaskScreen'),
 })
 const taskLog = createRoute({
   getParentRoute: under,
   path: '/tasks/$id/log',
-  validateSearch: strings('attempt', 'stream', 'q'),
+  validateSearch: strings('attempt', 'stream', 'q', 'regex', 'case', 'view', 'from'),
   component: lazyRouteComponent(() => import('./routes/task-log.tsx'), 'TaskLog'),
 })
 const nodes = createRoute({
@@ -98,7 +98,7 @@ const schedules = createRoute({
 const events = createRoute({
   getParentRoute: under,
   path: '/events',
-  validateSearch: strings('scope', 'topics', 'after', 'tab', 'actor', 'action'),
+  validateSearch: strings('scope', 'topics', 'task', 'after', 'tab', 'actor', 'action'),
   component: lazyRouteComponent(() => import('./routes/events.tsx'), 'Events'),
 })
 const settings = createRoute({
