@@ -8,6 +8,7 @@ import type { Config } from './config/index.ts'
 import {
   importDatabase as copyIn,
   exportDatabase as copyOut,
+  describeDatabase,
   examineDatabase as examine,
   type Finding,
   isConnectionLost,
@@ -22,6 +23,7 @@ import {
 import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
   type Artifacts,
+  addAbout,
   addArchiveIndex,
   addArchiveRuns,
   addArchives,
@@ -194,6 +196,12 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     basePath: config.base_path,
     isAway: isConnectionLost,
     resources: [
+      (app) =>
+        addAbout(app, {
+          version: version(),
+          auditDays: config.audit_days,
+          database: () => describeDatabase(pool),
+        }),
       (app) => addOverview(app, { millrace, archives, webhooks }),
       (app) => addTasks(app, millrace),
       (app) => addTimeline(app, millrace, archives),

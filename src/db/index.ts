@@ -1,3 +1,4 @@
+export { type DatabaseFacts, describeDatabase } from './describe.ts'
 export { type Embedded, type EmbeddedOptions, startEmbedded } from './embedded.ts'
 export { examineDatabase, type Finding } from './examine.ts'
 export { exportDatabase } from './export.ts'

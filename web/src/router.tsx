@@ -74,7 +74,7 @@ const taskLog = createRoute({
 const nodes = createRoute({
   getParentRoute: under,
   path: '/nodes',
-  validateSearch: strings('node', 'zoom', 'state', 'type'),
+  validateSearch: strings('node', 'zoom', 'state', 'type', 'pane'),
   component: lazyRouteComponent(() => import('./routes/nodes.tsx'), 'Nodes'),
 })
 const timeline = createRoute({
@@ -119,12 +119,13 @@ const settingsAppearance = createRoute({
 const settingsTokens = createRoute({
   getParentRoute: () => settings,
   path: '/tokens',
+  validateSearch: strings('all'),
   component: lazyRouteComponent(() => import('./routes/settings-tokens.tsx'), 'Tokens'),
 })
 const settingsWebhooks = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks',
-  validateSearch: strings('webhook'),
+  validateSearch: strings('webhook', 'state'),
   component: lazyRouteComponent(() => import('./routes/settings-webhooks.tsx'), 'Webhooks'),
 })
 const settingsSecrets = createRoute({
@@ -138,6 +139,11 @@ const settingsHooks = createRoute({
   path: '/hooks',
   component: lazyRouteComponent(() => import('./routes/settings-hooks.tsx'), 'Hooks'),
 })
+const settingsAbout = createRoute({
+  getParentRoute: () => settings,
+  path: '/about',
+  component: lazyRouteComponent(() => import('./routes/settings-about.tsx'), 'About'),
+})
 
 const settingsTree = settings.addChildren([
   settingsHome,
@@ -146,6 +152,7 @@ const settingsTree = settings.addChildren([
   settingsWebhooks,
   settingsSecrets,
   settingsHooks,
+  settingsAbout,
 ])
 const ofArchives = [archives, archive, definitions, revision, revisionTask] as const
 const ofTasks = [tasks, task, taskLog, nodes, timeline] as const

@@ -24,7 +24,7 @@ import { useLoom } from './use-loom.ts'
 import { SIDE, walk } from './walk.ts'
 import './loom.css'
 
-export type LoomSearch = { readonly at?: string; readonly task?: string; readonly columns?: string }
+export type LoomSearch = { readonly [name in 'at' | 'task' | 'columns']?: string | undefined }
 
 type LoomProps = {
   readonly archive: Archive
