@@ -135,13 +135,13 @@ function Ways({ name, rev, previous, next }: WaysProps) {
       {previous !== undefined && (
         <Link to="/archives/$name/r/$rev" params={{ name, rev: String(previous) }} rel="prev">
           <ChevronLeft aria-hidden size={14} /> r{previous}
-          <span className="visually-hidden">, the previous revision</span>
+          <span className="visually-hidden">the previous revision</span>
         </Link>
       )}
       {next !== undefined && (
         <Link to="/archives/$name/r/$rev" params={{ name, rev: String(next) }} rel="next">
           r{next} <ChevronRight aria-hidden size={14} />
-          <span className="visually-hidden">, the next revision</span>
+          <span className="visually-hidden">the next revision</span>
         </Link>
       )}
       <Link to="/archives/$name" params={{ name }} search={{ at: rev }}>

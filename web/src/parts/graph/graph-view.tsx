@@ -151,6 +151,7 @@ function Edge({ edge: { from, to, kind, when }, points, lit }: EdgeProps) {
   const isDim = lit !== undefined && !(lit.has(from) && lit.has(to))
   const middle = points[Math.floor(points.length / 2)]
   return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a g takes no focus; the nodes say in words what the lines mean
     <g className={`graph-edge graph-edge-${kind}`} data-dim={isDim || undefined} aria-hidden="true">
       <path d={curve(points)} markerEnd={`url(#graph-${kind})`} />
       {when !== undefined && when !== null && middle !== undefined && (
@@ -205,6 +206,7 @@ function Node({ node, at, name, isTabStop, isDim, onLook, onFocus }: NodeProps) 
   )
   if (place === undefined) {
     return (
+      // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: it is reached by arrows to be heard, and does nothing
       <g {...shared} role="img">
         {content}
       </g>

@@ -42,13 +42,10 @@ export function SourceView({ path, text, marks = [], line }: SourceViewProps) {
               <span className="source-number" aria-hidden="true">
                 {i + 1}
               </span>
-              <span
-                className="source-mark"
-                role={mark && 'img'}
-                aria-label={mark && `${mark.severity}: ${mark.message}`}
-              >
+              <span className="source-mark" aria-hidden="true">
                 {mark === undefined ? ' ' : glyphs[mark.severity]}
               </span>
+              {mark !== undefined && <span className="visually-hidden">{`${mark.severity}: ${mark.message}. `}</span>}
               {content}
               {'\n'}
             </code>

@@ -54,6 +54,7 @@ function RunForm({ name, rev, workflow }: { name: string; rev: number; workflow:
     <form className="definitions-run" action={run}>
       <p className="muted name">Tasks: {workflow.tasks.join(', ')}</p>
       {workflow.inputs.map((input) => (
+        // biome-ignore lint/a11y/noLabelWithoutControl: it holds an input or a select
         <label key={input.name}>
           <span>
             <span className="mono name">{input.name}</span>

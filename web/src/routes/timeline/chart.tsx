@@ -36,7 +36,7 @@ export function Chart(props: ChartProps) {
     estimateSize: (i) => (rows[i]?.lanes ?? 1) * LANE + PADDING + (isNarrow ? 20 : 0),
     overscan: 8,
   })
-  // Rows of other heights stand at the same places.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows have other heights, which are measured anew
   useEffect(() => virtual.measure(), [virtual, rows, isNarrow])
   const x = (at: number) => ((at - window.from) / (window.to - window.from)) * plot
   const brush = useBrush({ window, plot, onZoom: props.onZoom })
