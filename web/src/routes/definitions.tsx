@@ -59,9 +59,7 @@ export function Definitions() {
 function Choose({ name, rev, found }: { name: string; rev: string | undefined; found: Definition | undefined }) {
   const navigate = page.useNavigate()
   const choose = (form: FormData) => {
-    const given = String(form.get('rev') ?? '')
-      .trim()
-      .replace(/^r/, '')
+    const given = ((form.get('rev') ?? '') as string).trim().replace(/^r/, '')
     void navigate({ search: (old) => ({ tab: old.tab, ...(given === '' ? {} : { rev: given }) }) })
   }
   return (

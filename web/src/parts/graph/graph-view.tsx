@@ -21,12 +21,12 @@ type GraphViewProps = {
 }
 
 const shorten = (label: string) => {
-  const letters = [...label]
+  const letters = Array.from(label)
   return letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS - 1).join('')}…` : label
 }
 
 const widthOf = ({ label, look }: GraphNode) =>
-  Math.round([...shorten(label)].length * LETTER + (look === undefined ? 24 : 42))
+  Math.round(Array.from(shorten(label)).length * LETTER + (look === undefined ? 24 : 42))
 
 /** Tasks and what they wait for, drawn. Arrows lead from one to the next; each says its state. */
 export function GraphView({ graph, label, isFollowing = false }: GraphViewProps) {

@@ -23,6 +23,8 @@ export function linesOf(text: string): string[] {
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines
 }
 
+const same = (count: number): DiffLine['sign'][] => Array.from({ length: count }, () => ' ')
+
 /** Every line of both texts, in order. */
 export function diffLines(before: string, after: string, mostEdits: number = MOST_EDITS): DiffLine[] {
   const [a, b] = [linesOf(before), linesOf(after)]
@@ -31,7 +33,7 @@ export function diffLines(before: string, after: string, mostEdits: number = MOS
   let tail = 0
   while (tail < a.length - head && tail < b.length - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1
   const signs = search(a.slice(head, a.length - tail), b.slice(head, b.length - tail), mostEdits)
-  const all = [...' '.repeat(head), ...signs, ...' '.repeat(tail)] as DiffLine['sign'][]
+  const all = [...same(head), ...signs, ...same(tail)]
   let [i, j] = [0, 0]
   return all.map((sign) => {
     if (sign === '-') return { sign, text: a[i] ?? '', before: ++i }

@@ -88,7 +88,7 @@ export function NextPlan({ name, rev }: { readonly name: string; readonly rev: n
 function Commit(given: { author: string | undefined; message: string | undefined; paths: string | undefined }) {
   const navigate = page.useNavigate()
   const submit = (form: FormData) => {
-    const of = (field: string) => String(form.get(field) ?? '').trim() || undefined
+    const of = (field: string) => ((form.get(field) ?? '') as string).trim() || undefined
     void navigate({
       search: (old) => ({ ...old, author: of('author'), message: of('message'), paths: of('paths') }),
       resetScroll: false,

@@ -39,7 +39,7 @@ function RunForm({ name, rev, workflow }: { name: string; rev: number; workflow:
   const [error, setError] = useState<string>()
   const run = async (form: FormData) => {
     setError(undefined)
-    const given = workflow.inputs.map((input) => [input.name, String(form.get(input.name) ?? '')] as const)
+    const given = workflow.inputs.map((input) => [input.name, (form.get(input.name) ?? '') as string] as const)
     const inputs = Object.fromEntries(given.filter(([, value]) => value !== ''))
     try {
       const body = { workflow: workflow.name, rev, inputs }

@@ -29,7 +29,7 @@ export function Chart(props: ChartProps) {
   const frame = useRef<HTMLDivElement>(null)
   const width = useWidth(frame)
   const head = isNarrow ? 0 : 208
-  const plot = Math.max(120, width - head - 8)
+  const plot = Math.max(120, width - head - 32)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
