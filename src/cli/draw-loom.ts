@@ -99,13 +99,13 @@ function threads(
   ]
 }
 
-/** How far each task has got, counted from the youngest revision. */
+/** How far each task has got, counted from the youngest revision. What was superseded has got nowhere. */
 function frontier({ columns, rows, states }: Picture): string {
-  const isOver = (state: string) => ['succeeded', 'failed', 'canceled', 'skipped', 'superseded'].includes(state)
+  const hasResult = (state: string) => state === 'succeeded' || state === 'failed'
   const lag = columns.flatMap(({ name }, column) => {
     const at = rows.findIndex((row) => {
       for (let i = 0; i < row.cells.length; i += 3)
-        if (row.cells[i] === column) return isOver(states[row.cells[i + 1] ?? 0] ?? '')
+        if (row.cells[i] === column) return hasResult(states[row.cells[i + 1] ?? 0] ?? '')
       return false
     })
     return at > 0 && column > 0 ? [`${clean(name)} -${at}`] : []

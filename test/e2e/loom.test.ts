@@ -151,6 +151,7 @@ test('the keyboard walks, jumps, chooses and opens', async () => {
   await page.getByRole('alertdialog', { name: 'Cancel 2 tasks?' }).waitFor()
   await press('Escape')
   await page.getByRole('alertdialog').waitFor({ state: 'detached' })
+  await speaks(/^revision 2, build-PDF, running/)
   await press('Escape')
   await page.getByText('3 selected').waitFor({ state: 'detached' })
   await speaks(/^revision 2, build-PDF, running/)

@@ -128,7 +128,10 @@ function Head({ cloth, order, at, window, reached }: HeadProps) {
             role="columnheader"
             aria-colindex={place + 2}
             className={isAway ? 'loom-column loom-column-away' : 'loom-column'}
-            style={{ left: xOf(at, place) - at.columnWidth / 2, width: at.columnWidth }}
+            style={{
+              left: at.isSlanted ? xOf(at, place) : xOf(at, place) - at.columnWidth / 2,
+              ...(at.isSlanted ? {} : { width: at.columnWidth }),
+            }}
             title={columnTitle(name, cloth.columns[column]?.workflow ?? null, lag, isAway)}
           >
             <span className="loom-column-name name">{name}</span>
