@@ -4,6 +4,7 @@ import { archives } from './archives.ts'
 import { backlog } from './backlog.ts'
 import { chain } from './chain.ts'
 import { cli } from './cli.ts'
+import { dashboardLog } from './dashboard-log.ts'
 import { drain } from './drain.ts'
 import { enqueue } from './enqueue.ts'
 import { events } from './events.ts'
@@ -35,4 +36,5 @@ export const claims: Claim[] = [
   loom,
   cli,
   archiveIndex,
+  dashboardLog,
 ]
