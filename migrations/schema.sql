@@ -197,7 +197,6 @@ millrace.done (
   error jsonb
   output jsonb
   constraint done_pkey PRIMARY KEY (id)
-  constraint done_state CHECK ((state = ANY (ARRAY['succeeded'::millrace.state, 'failed'::millrace.state, 'canceled'::millrace.state, 'skipped'::millrace.state])))
   CREATE INDEX done_finished ON millrace.done USING brin (finished_at timestamptz_minmax_multi_ops) WITH (pages_per_range='32', autosummarize='on')
   CREATE INDEX done_unsuccessful ON millrace.done USING btree (state, id) WHERE (state <> 'succeeded'::millrace.state)
   CREATE UNIQUE INDEX done_pkey ON millrace.done USING btree (id)
@@ -750,7 +749,7 @@ millrace.node_now (
 
 -- functions
 
-millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 04e757b12662
+millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan c0676dc2e4c4
 millrace.add_plain(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_max_attempts smallint[], p_creator bigint, p_actor text) returns bigint[] plpgsql d77ecb64ab27
 millrace.begin_suspect(p_holder integer, p_id bigint, p_epoch integer) returns boolean plpgsql 2ec40b36d2f8
 millrace.block(p_dependents bigint[], p_counts integer[], p_cause text) returns void plpgsql 39b3a43c736e
@@ -771,16 +770,19 @@ millrace.finish_leased(p_holder integer, p_ids bigint[], p_epochs integer[], p_o
 millrace.gate_ids(p_names text[], p_capacities integer[]) returns integer[] plpgsql 885ad3da54bb
 millrace.heartbeat(p_holder integer, OUT is_alive boolean, OUT canceling bigint[], OUT wanted text) returns record plpgsql 42ce6f0dd863
 millrace.hold(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 2e04bf6844cf
+millrace.hop(p_holder integer, p_id bigint, p_epoch integer, p_output jsonb, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer) returns json plpgsql 9d1a7cdf85f8
 millrace.insist_read_committed() returns void plpgsql 62de52cfc4c3
 millrace.is_met(p_condition millrace.condition, p_state millrace.state) returns boolean sql immutable parallel safe 93c2000bf37f
 millrace.keep_readied(p_ids bigint[]) returns void sql 60de054e60aa
 millrace.lane_ids(p_queues text[], p_kinds text[]) returns integer[] plpgsql 6ecce3edb11d
+millrace.lease(p_holder integer, p_succeeded bigint[], p_readied bigint[], p_accepted json, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_to_priority integer[]) returns json plpgsql 8e265385b7c2
 millrace.list_tasks(p_states text[], p_scopes text[], p_patterns text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint, p_ids bigint[], p_keys text[], p_words text[], p_before bigint, p_limit integer, p_budget_ms double precision, OUT ids bigint[], OUT next bigint) returns record plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e8ce1b773a8
 millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
 millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 47dd418424df
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 138d2a77c873
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
+millrace.prioritize(p_ids bigint[], p_priority integer, p_cause text, p_actor text) returns bigint[] plpgsql a03eb6bfa24d
 millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql a7964753536e
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.publish_index(p_task bigint, p_left_out bigint, OUT files bigint, OUT began bigint, OUT ended bigint) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan febfb9701e2c
@@ -802,11 +804,11 @@ millrace.rewire(p_dependent bigint, p_prerequisites bigint[], p_conditions text[
 millrace.search_tasks(p_from bigint, p_before bigint, p_scopes text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint) returns bigint[] plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f6898f76ab66
 millrace.sequence_outbox() returns bigint plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan cba43d4ae799
 millrace.set_idle(p_holder integer, p_lanes integer[], p_is_idle boolean) returns void plpgsql b12e0b4f5b2b
-millrace.settle(p_ids bigint[], p_state millrace.state) returns bigint[] plpgsql 461901089e53
+millrace.settle(p_ids bigint[], p_state millrace.state) returns bigint[] plpgsql c62383b56d82
 millrace.skip(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 690f9bcb6370
 millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 2226ca68e256
 millrace.spread_rerun(p_ids bigint[]) returns void sql 3e4ae1e202bd
-millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean, p_to_priority integer[] DEFAULT NULL::integer[]) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan fdd3e7167c95
+millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean, p_to_priority integer[] DEFAULT NULL::integer[]) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan d52d94b7c8e0
 millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f05771408944
 millrace.supersede(p_ids bigint[]) returns integer plpgsql 5dde66f94c97
 millrace.targets_of(p_id bigint) returns SETOF bigint sql stable 94b444a22361
@@ -815,7 +817,7 @@ millrace.throughput(p_from timestamp with time zone, p_to timestamp with time zo
 millrace.unblock(p_dependents bigint[], p_counts integer[]) returns bigint[] plpgsql 8b401d386b62
 millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 2c711b55ab48
 millrace.unregister(p_holder integer) returns void plpgsql 985928be18b1
-millrace.verify() returns TABLE(task bigint, problem text) plpgsql 6ec9b300196d
+millrace.verify() returns TABLE(task bigint, problem text) plpgsql 51656b252d4d
 millrace.wake() returns void plpgsql cf8aabd6fab8
 millrace.want_worker(p_id integer, p_wanted text, p_actor text) returns boolean plpgsql a84e0c24bdcd
 millrace.window_tasks(p_from timestamp with time zone, p_to timestamp with time zone, p_holder integer, p_limit integer, p_scan integer, OUT ids bigint[], OUT is_cut boolean) returns record plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, jit=off, max_parallel_workers_per_gather=0 367f5ac64886

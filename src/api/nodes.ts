@@ -19,6 +19,9 @@ export const nodeMetadata = [
   'task',
 ] as const
 
+/** Of each node in a list, when it is asked for: it costs a look at the node's data and at its children. */
+const nodeDetails = ['summary', 'result', 'children'] as const
+
 const type = z.enum(nodeTypes)
 const state = z.enum(nodeStates)
 const runIf = z.enum(['success', 'failure', 'always'])
@@ -58,7 +61,12 @@ const pagination = z
   })
   .meta({ id: 'Pagination' })
 
-const row = metadata.partial().extend({ id })
+const row = metadata.partial().extend({
+  id,
+  summary: z.string().optional().describe('what it does, in a line of at most 200 characters'),
+  result: z.int().nullable().optional().describe('the exit code; null: none yet, or none at all'),
+  children: z.int().optional().describe('how many are right below it; 1000 stands for that many or more'),
+})
 const nodeList = z.union([z.array(row), z.object({ nodes: z.array(row), pagination })])
 
 const key = storable(z.string().min(1).max(200))
@@ -121,7 +129,7 @@ export const nodes = {
     method: 'GET',
     path: '/v1/nodes',
     name: 'nodes.list',
-    summary: 'Nodes, oldest first; with `new`, as soon as there are newer ones',
+    summary: 'Nodes, oldest first unless asked otherwise; with `new`, as soon as there are newer ones',
     description:
       'Answers an array. When more follow than fit, answers an object with `nodes` and `pagination`, and the next page also as a Link header. With `new` and none newer, waits up to a minute for one and then answers an empty array.',
     access: viewer,
@@ -129,7 +137,17 @@ export const nodes = {
       type: oneOf(type, 'a type').optional(),
       state: oneOf(state, 'a state').optional(),
       parent: parent.optional().describe('only the children of this node, or root'),
-      metadata: oneOf(z.enum(nodeMetadata), 'what to tell of each node beside its id').optional(),
+      order: z.enum(['oldest', 'newest']).default('oldest').describe('which come first'),
+      up: id
+        .optional()
+        .describe('only this node and those that it is below, itself first; answers an array of at most `limit`'),
+      down: id
+        .optional()
+        .describe('only this node and those below it, itself first, level by level; an array of at most `limit`'),
+      metadata: oneOf(
+        z.enum([...nodeMetadata, ...nodeDetails]),
+        'what to tell of each node beside its id; summary, result and children only when they are named',
+      ).optional(),
       new: z
         .string()
         .regex(/^\d{1,19}$/, 'must be the id of a node, or 0')

@@ -253,5 +253,15 @@ export const tasks = {
   rerun: action('rerun', 'Run again what succeeded, and then what needs it'),
   hold: action('hold', 'Keep a task that has not started from starting'),
   release: action('release', 'Let a held task go on'),
+  prioritize: route({
+    method: 'POST',
+    path: '/v1/tasks/{id}/prioritize',
+    name: 'tasks.prioritize',
+    summary: 'Give a task that has not started another priority; lower comes first',
+    access: { role: 'operator' },
+    params,
+    body: reason.extend({ priority: z.int().min(-2_147_483_647).max(2_147_483_647) }),
+    answers: { 200: acted.extend({ priority: z.int() }) },
+  }),
   skip: action('skip', 'Skip a task that has not started, and what needs its success'),
 }

@@ -53,7 +53,16 @@ export function drawLoom(picture: Picture, { style, width }: Output): string[] {
     ...lines,
     style.dim(LEGEND),
     ...(rows.length === 0 ? ['no revision has been planned yet'] : [frontier(picture)]),
+    ...problemsOf(picture),
   ]
+}
+
+/** Where to read what is wrong with the youngest revision that has problems. */
+function problemsOf({ archive, rows }: Picture): string[] {
+  const row = rows.find(({ problem_count: problems }) => problems > 0)
+  if (row === undefined) return []
+  const key = clean(`${archive}@${row.number}`)
+  return [`!: the problems of r${row.number} are told by \`millrace show ${/\s/.test(key) ? `'${key}'` : key}\``]
 }
 
 const gapText = ({ reason, since }: Picture['gaps'][number]) =>

@@ -28,6 +28,7 @@ export { EventHub } from './event-hub.ts'
 export type { Wanted } from './lease-keeper.ts'
 export { type ListOptions, listTasks, type TaskFilter, type TaskList, type TaskSummary } from './list.ts'
 export { type DispatcherSummary, listDispatchers } from './list-dispatchers.ts'
+export type { Line } from './list-lines.ts'
 export type { Look } from './look.ts'
 export { type ConnectOptions, connect, Millrace } from './millrace.ts'
 export {

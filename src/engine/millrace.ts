@@ -11,6 +11,7 @@ import { EventHub } from './event-hub.ts'
 import type { Wanted } from './lease-keeper.ts'
 import { type ListOptions, listTasks, type TaskList } from './list.ts'
 import { type DispatcherSummary, listDispatchers, want } from './list-dispatchers.ts'
+import { type Line, listLines } from './list-lines.ts'
 import { type Look, look } from './look.ts'
 import { Names } from './names.ts'
 import { type OutboxRetention, publish, readEvents, sequence } from './outbox.ts'
@@ -152,6 +153,11 @@ export class Millrace {
     return countTasks(this.#pool)
   }
 
+  /** What is ready and not begun, by queue and kind; the line whose first has waited the longest comes first. */
+  lines(): Promise<Line[]> {
+    return listLines(this.#pool)
+  }
+
   /** What needs a person's attention among tasks and dispatchers; of what has happened, since a time. */
   attention(since: Date): Promise<Attention[]> {
     return attention(this.#pool, since)
@@ -247,6 +253,14 @@ export class Millrace {
 
   release(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {
     return this.#nudging(act.release(this.#pool, refs, options))
+  }
+
+  prioritize(
+    refs: reading.TaskRef | readonly reading.TaskRef[],
+    priority: number,
+    options?: act.ActOptions,
+  ): Promise<void> {
+    return this.#nudging(act.prioritize(this.#pool, refs, priority, options))
   }
 
   skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.EndOptions): Promise<void> {

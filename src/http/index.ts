@@ -1,3 +1,4 @@
+export { addAbout } from './about.ts'
 export { addArchiveIndex } from './archive-index.ts'
 export { addArchiveRuns } from './archive-runs.ts'
 export { addArchives } from './archives.ts'

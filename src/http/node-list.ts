@@ -16,7 +16,12 @@ type Row = Extract<BodyAnswered<typeof routes.nodes.list>, readonly unknown[]>[n
 export function addNodeList(app: FastifyInstance, nodes: Nodes): void {
   addRoute(app, routes.nodes.list, async (asked) => {
     const { query, identity, request, reply } = asked
-    if (identity.limit !== null) await requireReach(nodes, identity, [query.parent ?? 'root'], 'itself and below')
+    if (identity.limit !== null) {
+      await requireReach(nodes, identity, [query.parent ?? query.down ?? 'root'], 'itself and below')
+    }
+    const line = lineOf(query)
+    if (line !== undefined) return tellAll(nodes, await nodes.line(line), query.metadata)
+    if (query.order === 'newest' && query.new !== undefined) throw refuse('new', 'waits in the order oldest alone')
     const pid = pidOfList(query)
     if (query.start !== undefined && pidOf(query) !== pid) {
       throw new Problem('gone', 'the pid belongs to a list with other filters', {
@@ -27,6 +32,7 @@ export function addNodeList(app: FastifyInstance, nodes: Nodes): void {
       types: query.type,
       states: query.state,
       parent: query.parent === 'root' ? null : query.parent,
+      order: query.order,
       after: startOf(query) ?? query.new,
       limit: query.limit,
     }
@@ -34,7 +40,7 @@ export function addNodeList(app: FastifyInstance, nodes: Nodes): void {
     const ms = patienceOf(request) || WAIT_MS
     if (isWaiting && ms === patienceOf(request)) reply.header('preference-applied', `wait=${ms / 1000}`)
     const page = isWaiting ? await nodes.waitForNew(options, { ms, signal: asked.signal }) : await nodes.list(options)
-    const rows = page.nodes.map((node) => pick(node, query.metadata))
+    const rows = await tellAll(nodes, page.nodes, query.metadata)
     const last = page.nodes.at(-1)
     if (!page.hasMore || last === undefined) return rows
     reply.header('link', `<${linkTo(request, last.id, pid)}>; rel="next"`)
@@ -44,20 +50,40 @@ export function addNodeList(app: FastifyInstance, nodes: Nodes): void {
 
 function startOf({ start }: Query): string | undefined {
   if (start === undefined || /^\d{1,19}$/.test(start)) return start
-  const flaw = { pointer: '/query/start', message: 'must be the `next` of the page before' }
-  throw new Problem('invalid', `${flaw.pointer}: ${flaw.message}`, { errors: [flaw] })
+  throw refuse('start', 'must be the `next` of the page before')
 }
 
 /** Names the list: what is read by pages is all of the same filters. */
-function pidOfList({ type, state, parent, new: newer }: Query): string {
-  const filters = JSON.stringify([type ?? null, state ?? null, parent ?? null, newer ?? null])
+function pidOfList({ type, state, parent, order, new: newer }: Query): string {
+  const filters = JSON.stringify([type ?? null, state ?? null, parent ?? null, newer ?? null, order])
   return createHash('sha256').update(filters).digest('base64url').slice(0, 12)
 }
 
-function pick(node: Metadata, fields: Query['metadata']): Row {
-  const all = toMetadata(node)
-  if (fields === undefined) return all
-  return { id: all.id, ...Object.fromEntries(fields.map((field) => [field, all[field]])) }
+/** Which line of the tree is asked for; undefined: a list. What a line cannot be asked along with is refused. */
+function lineOf(query: Query): { of: string; towards: 'up' | 'down'; limit: number } | undefined {
+  const towards = query.up === undefined ? 'down' : 'up'
+  const of = query[towards]
+  if (of === undefined) return undefined
+  const others = ['type', 'state', 'parent', 'new', 'start', ...(towards === 'up' ? ['down' as const] : [])] as const
+  const other = others.find((name) => query[name] !== undefined)
+  if (other !== undefined) throw refuse(other, `cannot be given along with ${towards}`)
+  return { of, towards, limit: query.limit }
+}
+
+function refuse(name: string, message: string): Problem {
+  const flaw = { pointer: `/query/${name}`, message }
+  return new Problem('invalid', `${flaw.pointer}: ${flaw.message}`, { errors: [flaw] })
+}
+
+const DETAILS: ReadonlySet<string> = new Set(['summary', 'result', 'children'])
+
+async function tellAll(nodes: Nodes, found: readonly Metadata[], fields: Query['metadata']): Promise<Row[]> {
+  if (fields === undefined) return found.map(toMetadata)
+  const descriptions = fields.some((field) => DETAILS.has(field)) ? await nodes.describe(found) : undefined
+  return found.map((node) => {
+    const all: Row = { ...toMetadata(node), ...descriptions?.get(node.id) }
+    return { id: node.id, ...Object.fromEntries(fields.map((field) => [field, all[field]])) }
+  })
 }
 
 function linkTo(request: FastifyRequest, start: string, pid: string): string {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { below, command, sleeping, useNodes } from '../../test/nodes.ts'
 import { waitFor } from '../../test/processes.ts'
@@ -34,6 +35,61 @@ describe('T3: listing nodes', () => {
     const [id] = await nodes.add(sleeping(0))
     expect((await list('metadata=type,parent')).at(-1)).toEqual({ id, type: 'sleep', parent: 'root' })
     expect((await list('metadata=id')).at(-1)).toEqual({ id })
+  })
+
+  test('summary, result and children are told when they are asked for', async () => {
+    const [top, , , lasting] = await nodes.add(
+      command('sh', '-c', 'exit 3'),
+      below('#0', { metadata: { type: 'shell command' }, data: { command: `echo one\n${'x'.repeat(300)}` } }),
+      below('#0', command('true'), { data: { args: Array.from({ length: 500 }, () => randomUUID()) } }),
+      sleeping(3600),
+    )
+    await nodes.ended(top as string)
+    const told = await list(`parent=root&metadata=summary,result,children`)
+    const of = (id: string | undefined) => told.find((row: { id: string }) => row.id === id)
+    expect(of(top)).toEqual({ id: top, summary: "sh -c 'exit 3'", result: 3, children: 2 })
+    expect(of(lasting)).toEqual({ id: lasting, summary: 'for 3600 s', result: null, children: 0 })
+    const [script, long] = await list(`parent=${top}&metadata=summary`)
+    expect(script.summary).toBe(`echo one ${'x'.repeat(190)}…`)
+    expect(long.summary).toBe('true …')
+    await nodes.ask('PUT', `/v1/scheduler/kill?id=${lasting}`)
+    await nodes.ended(lasting as string)
+  })
+
+  test('up walks from a node to the top, down walks level by level, no further than the limit', async () => {
+    const chain = await nodes.add(
+      sleeping(0),
+      below('#0', sleeping(3600)),
+      below('#1', sleeping(0)),
+      below('#0', sleeping(0)),
+      below('#2', sleeping(0)),
+    )
+    const [top, second, third, other, last] = chain as [string, string, string, string, string]
+    expect(idsOf(await list(`up=${last}`))).toEqual([last, third, second, top])
+    expect(idsOf(await list(`up=${last}&limit=2&metadata=state`))).toEqual([last, third])
+    expect(idsOf(await list(`up=${top}`))).toEqual([top])
+    expect(idsOf(await list(`down=${top}`))).toEqual([top, second, other, third, last])
+    expect(idsOf(await list(`down=${top}&limit=3`))).toEqual([top, second, other])
+    expect(idsOf(await list(`down=${last}`))).toEqual([last])
+    expect(await list('down=999999999')).toEqual([])
+    await nodes.ask('PUT', `/v1/scheduler/kill?id=${second}`)
+    await nodes.ended(second)
+  })
+
+  test('the newest first, page by page, with each of the filters', async () => {
+    const [top, ...children] = await nodes.add(sleeping(3600), ...[1, 2, 3, 4, 5].map(() => below('#0', sleeping(0))))
+    const newest = [...children].reverse()
+    const first = await list(`parent=${top}&order=newest&limit=2`)
+    expect(idsOf(first.nodes)).toEqual(newest.slice(0, 2))
+    const { next, pid } = first.pagination
+    expect(idsOf(await list(`parent=${top}&order=newest&limit=5&start=${next}&pid=${pid}`))).toEqual(newest.slice(2))
+    expect((await list(`parent=${top}&start=${next}&pid=${pid}`)).code).toBe('gone')
+    expect(idsOf(await list('order=newest&limit=1').then((page) => page.nodes))).toEqual(newest.slice(0, 1))
+    expect(idsOf(await list('parent=root&order=newest').then((all) => all.slice(0, 1)))).toEqual([top])
+    const unfinished = await list('state=incipient&order=newest')
+    expect(idsOf(unfinished.slice(0, 5))).toEqual(newest)
+    await nodes.ask('PUT', `/v1/scheduler/kill?id=${top}`)
+    await nodes.ended(...children)
   })
 
   test('type, state and parent filter exactly', async () => {
@@ -75,6 +131,10 @@ describe('T3: listing nodes', () => {
     [`parent=${'9'.repeat(19)}`, '/query/parent'],
     ['start=5', '/query/pid'],
     ['status=running', '/query/status'],
+    ['up=1&parent=root', '/query/parent'],
+    ['down=1&state=running', '/query/state'],
+    ['up=1&down=1', '/query/down'],
+    ['order=newest&new=0', '/query/new'],
   ])('?%s is refused, naming it', async (query, pointer) => {
     const { json } = await nodes.ask('GET', `/v1/nodes?${query}`)
     expect(json).toMatchObject({ status: 400, code: 'invalid' })

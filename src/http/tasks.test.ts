@@ -135,5 +135,7 @@ describe('the list of tasks', () => {
 test('the list of workers names this server', async () => {
   await using server = await aServer()
   const { json } = await server.ask('GET', '/v1/workers')
-  expect(json.items).toContainEqual(expect.objectContaining({ is_alive: true, kinds: expect.arrayContaining(['node']) }))
+  expect(json.items).toContainEqual(
+    expect.objectContaining({ is_alive: true, kinds: expect.arrayContaining(['node']) }),
+  )
 })

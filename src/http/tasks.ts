@@ -30,6 +30,12 @@ export function addTasks(app: FastifyInstance, millrace: Millrace): void {
   addAction(app, millrace, tasks.rerun, (id, by) => millrace.rerun(id, by))
   addAction(app, millrace, tasks.hold, (id, by) => millrace.hold(id, by))
   addAction(app, millrace, tasks.release, (id, by) => millrace.release(id, by))
+  addRoute(app, tasks.prioritize, async (asked) => {
+    const id = await findTask(millrace, asked)
+    const { priority, cause } = asked.body
+    await millrace.prioritize(id, priority, { actor: asked.identity.name, ...(cause === undefined ? {} : { cause }) })
+    return { id, state: (await millrace.task(id)).state, priority }
+  })
   addAction(app, millrace, tasks.skip, (id, by) => millrace.skip(id, by))
 }
 

@@ -13,7 +13,7 @@ export const drawIds = one('nodes.draw_ids', { count: int4 }, { ids: array(int8)
   select array(select nextval('millrace.node_id') from generate_series(1, ${'count'}::int)) as ids
 `
 
-const metadata = {
+export const metadata = {
   id: int8,
   parent: nullable(int8),
   task: int8,
@@ -47,7 +47,7 @@ export const readNodes = many(
   order by id
 `
 
-const listing = {
+export const listing = {
   after: int8,
   limit: int4,
   types: nullable(array(text)),

@@ -2,9 +2,10 @@ import type { Db, Pool } from '../db/index.ts'
 import type { Millrace } from '../engine/index.ts'
 import { type AddedNode, addNodes, type NewNode } from './add.ts'
 import { changeNode, type NodeChange } from './change.ts'
+import { type Description, describeNodes } from './describe.ts'
 import { killNodes, type StateOfNode } from './kill.ts'
-import { type ListOptions, listNodes, type NodePage } from './list.ts'
-import type { NodeId, NodeState } from './node.ts'
+import { type Line, type ListOptions, listLine, listNodes, type NodePage } from './list.ts'
+import type { Metadata, NodeId, NodeState } from './node.ts'
 import { type Reach, requireReach } from './reach.ts'
 import { type ReadNode, readNode } from './read.ts'
 import { type RemoveOptions, removeNode } from './remove.ts'
@@ -28,6 +29,8 @@ export type By = { readonly tx: Db; readonly actor: string }
 /** The verbs of the tree, with what they need; the server gets them so. */
 export type Nodes = {
   list(options: ListOptions): Promise<NodePage>
+  line(line: Line): Promise<Metadata[]>
+  describe(nodes: readonly Metadata[]): Promise<ReadonlyMap<NodeId, Description>>
   read(id: NodeId): Promise<ReadNode>
   keys(id: NodeId, options: KeysOptions): Promise<Keys>
   value(id: NodeId, key: string, options: PieceOptions): Promise<Piece>
@@ -50,6 +53,8 @@ export function createNodes({ pool, millrace }: { pool: Pool; millrace: Millrace
   const watch = new NodeWatch(millrace)
   return {
     list: (options) => listNodes(pool, options),
+    line: (line) => listLine(pool, line),
+    describe: (nodes) => describeNodes(pool, nodes),
     read: (id) => readNode(pool, id),
     keys: (id, options) => listKeys(pool, id, options),
     value: (id, key, options) => readValue(pool, id, key, options),

@@ -98,7 +98,7 @@ test('what is found is the same as in the lines themselves, whoever wrote them',
     const expected = all.lines.filter(({ text }) => /word 7/.test(text))
     for (const isRegex of [false, true]) {
       const { found } = await searchAll({ ...of, stream }, { ...plain, isRegex, query: 'word 7', limit: 7 })
-      expect(found.map(({ ranges, ...line }) => line)).toEqual(expected)
+      expect(found).toEqual(expected.map((line) => ({ ...line, ranges: expect.any(Array) })))
     }
   }
 })

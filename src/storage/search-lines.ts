@@ -49,7 +49,7 @@ export async function searchLines(db: Db, of: LinesOf, options: SearchOptions): 
   const { total, bytes: end } = await measureLines(db, of)
   let start = await findLine(db, of, options.from)
   while (start !== undefined && start < end && !search.isOver) {
-    const parts = await readParts(db, of, start, end, BLOCK_BYTES)
+    const parts = await readParts(db, of, { from: start, end, most: BLOCK_BYTES })
     const bytes = Buffer.concat(parts.map((part) => part.bytes))
     if (bytes.length === 0) break
     // Up to the last line that is whole; what is stored last may have no line feed.

@@ -1,8 +1,9 @@
 // Every screen and its address. A screen is a file in routes/, loaded when it is first shown.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, Outlet } from '@tanstack/react-router'
 import { basePath } from './base-path.ts'
-import { Failure } from './parts/panel.tsx'
+import { lazyScreen as lazyRouteComponent } from './lazy-screen.ts'
 import { readSearch, strings, writeSearch } from './search.ts'
+import { ScreenFailure } from './shell/screen-failure.tsx'
 import { Shell } from './shell/shell.tsx'
 
 const root = createRootRoute({ component: Outlet })
@@ -11,6 +12,7 @@ const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
+  validateSearch: strings('to'),
   component: lazyRouteComponent(() => import('./routes/sign-in.tsx'), 'SignIn'),
 })
 
@@ -19,6 +21,7 @@ const under = () => shell
 const overview = createRoute({
   getParentRoute: under,
   path: '/',
+  validateSearch: strings('range'),
   component: lazyRouteComponent(() => import('./routes/overview.tsx'), 'Overview'),
 })
 const archives = createRoute({
@@ -29,19 +32,19 @@ const archives = createRoute({
 const archive = createRoute({
   getParentRoute: under,
   path: '/archives/$name',
-  validateSearch: strings('at', 'task', 'before'),
+  validateSearch: strings('at', 'task', 'columns'),
   component: lazyRouteComponent(() => import('./routes/archive.tsx'), 'Archive'),
 })
 const definitions = createRoute({
   getParentRoute: under,
   path: '/archives/$name/definitions',
-  validateSearch: strings('at', 'file'),
+  validateSearch: strings('rev', 'at', 'tab', 'view', 'file', 'line', 'author', 'message', 'paths', 'workflow'),
   component: lazyRouteComponent(() => import('./routes/definitions.tsx'), 'Definitions'),
 })
 const revision = createRoute({
   getParentRoute: under,
   path: '/archives/$name/r/$rev',
-  validateSearch: strings('tab'),
+  validateSearch: strings('tab', 'view', 'follow', 'file', 'line'),
   component: lazyRouteComponent(() => import('./routes/revision.tsx'), 'Revision'),
 })
 const revisionTask = createRoute({
@@ -71,13 +74,13 @@ const taskLog = createRoute({
 const nodes = createRoute({
   getParentRoute: under,
   path: '/nodes',
-  validateSearch: strings('node', 'zoom', 'state', 'type'),
+  validateSearch: strings('node', 'zoom', 'state', 'type', 'pane'),
   component: lazyRouteComponent(() => import('./routes/nodes.tsx'), 'Nodes'),
 })
 const timeline = createRoute({
   getParentRoute: under,
   path: '/timeline',
-  validateSearch: strings('scope', 'from', 'to', 'fold'),
+  validateSearch: strings('scope', 'archive', 'rev', 'worker', 'span', 'from', 'to', 'zoom', 'fold', 'hide', 'view'),
   component: lazyRouteComponent(() => import('./routes/timeline.tsx'), 'Timeline'),
 })
 const workers = createRoute({
@@ -116,12 +119,13 @@ const settingsAppearance = createRoute({
 const settingsTokens = createRoute({
   getParentRoute: () => settings,
   path: '/tokens',
+  validateSearch: strings('all'),
   component: lazyRouteComponent(() => import('./routes/settings-tokens.tsx'), 'Tokens'),
 })
 const settingsWebhooks = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks',
-  validateSearch: strings('webhook'),
+  validateSearch: strings('webhook', 'state'),
   component: lazyRouteComponent(() => import('./routes/settings-webhooks.tsx'), 'Webhooks'),
 })
 const settingsSecrets = createRoute({
@@ -135,6 +139,11 @@ const settingsHooks = createRoute({
   path: '/hooks',
   component: lazyRouteComponent(() => import('./routes/settings-hooks.tsx'), 'Hooks'),
 })
+const settingsAbout = createRoute({
+  getParentRoute: () => settings,
+  path: '/about',
+  component: lazyRouteComponent(() => import('./routes/settings-about.tsx'), 'About'),
+})
 
 const settingsTree = settings.addChildren([
   settingsHome,
@@ -143,6 +152,7 @@ const settingsTree = settings.addChildren([
   settingsWebhooks,
   settingsSecrets,
   settingsHooks,
+  settingsAbout,
 ])
 const ofArchives = [archives, archive, definitions, revision, revisionTask] as const
 const ofTasks = [tasks, task, taskLog, nodes, timeline] as const
@@ -158,7 +168,7 @@ export const router = createRouter({
   stringifySearch: writeSearch,
   defaultPreload: 'intent',
   scrollRestoration: true,
-  defaultErrorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
+  defaultErrorComponent: ScreenFailure,
   defaultNotFoundComponent: lazyRouteComponent(() => import('./routes/not-found.tsx'), 'NotFound'),
 })
 

@@ -1,5 +1,5 @@
 /** Of the address: which attempt, which stream, what is searched for. */
-export type LogChoice = { [name in 'attempt' | 'stream' | 'q' | 'regex' | 'case']?: string }
+export type LogChoice = { [name in 'attempt' | 'stream' | 'q' | 'regex' | 'case']?: string | undefined }
 
 export type LogChoicePatch = { [name in keyof LogChoice]: string | undefined }
 

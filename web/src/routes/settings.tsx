@@ -9,6 +9,7 @@ const parts = [
   { to: '/settings/webhooks', label: 'Webhooks' },
   { to: '/settings/secrets', label: 'Secrets' },
   { to: '/settings/hooks', label: 'Hooks' },
+  { to: '/settings/about', label: 'About' },
 ] as const
 
 /** What an administrator arranges, and what each person may choose. */

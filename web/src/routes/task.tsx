@@ -24,7 +24,7 @@ import { Why } from './task/why.tsx'
 import './task/task.css'
 
 type Task = BodyAnswered<typeof routes.tasks.get>
-type Search = LogChoice & { tab?: string }
+type Search = LogChoice & { tab?: string | undefined }
 type Place = {
   readonly search: Search
   readonly onSearch: (patch: LogChoicePatch & { tab?: string | undefined }) => void
