@@ -3,6 +3,7 @@ import { readAnsi } from './ansi.ts'
 import { readLine } from './read-line.ts'
 
 const look = (text: string) => readAnsi(text).segments.map(({ text: shown, pen }) => [shown, pen])
+const textsOf = (text: string) => readAnsi(text).segments.map((segment) => segment.text)
 
 test('colours of 16, of 256 and true ones, until they are reset', () => {
   expect(look('a\u001b[31mb\u001b[1;92mc\u001b[0md')).toEqual([
@@ -52,12 +53,8 @@ test('a link leads to http and https, and nowhere else', () => {
 })
 
 test('what moves the cursor is taken out, and what turns the direction of reading is named', () => {
-  expect(
-    look('a\u001b[2Kb\u001b[10;3Hc\u001b(Bd\u001b]0;title\u0007e')
-      .map(([text]) => text)
-      .join(''),
-  ).toBe('abcde')
-  expect(look('x\u202ey\u0007z').map(([text]) => text)).toEqual(['x', 'U+202E', 'y', '␇', 'z'])
+  expect(textsOf('a\u001b[2Kb\u001b[10;3Hc\u001b(Bd\u001b]0;title\u0007e').join('')).toBe('abcde')
+  expect(textsOf('x\u202ey\u0007z')).toEqual(['x', 'U+202E', 'y', '␇', 'z'])
 })
 
 test('every segment knows where it stood in the line as it was written', () => {

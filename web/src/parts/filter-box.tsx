@@ -61,7 +61,8 @@ export function FilterBox({ filter, onFilter, qualifiers, label, placeholder }: 
     else if (key === 'ArrowUp') setAt(Math.max(-1, at - 1))
     else if (key === 'Enter' || isChoosing) enter()
     else if (key === 'Backspace') takeBack()
-    else if (key === 'Escape') offered.length > 0 ? setOpen(false) : input.current?.blur()
+    else if (key === 'Escape' && offered.length > 0) setOpen(false)
+    else if (key === 'Escape') input.current?.blur()
   }
   return (
     <search className="filter">

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { type BodyAnswered, routes, textOf, useCall } from '../api.ts'
+import { quoted } from '../filter.ts'
 import { formatDuration } from '../format.ts'
 import { memberOf, readJson } from '../json.ts'
 import { useLive } from '../live.ts'
@@ -102,7 +103,16 @@ function Crumbs({ task }: { readonly task: Task | undefined }) {
       </>
     )
   }
-  return <Link to="/tasks">Tasks</Link>
+  return (
+    <>
+      <Link to="/tasks">Tasks</Link>
+      {task !== undefined && (
+        <Link to="/tasks" search={{ q: `scope:${quoted(task.scope)}` }} className="name">
+          {task.scope}
+        </Link>
+      )}
+    </>
+  )
 }
 
 /** What matters most, in one row: state, how long, and how long it usually takes. */

@@ -43,13 +43,10 @@ export function useTail(filter: EventFilter, until: number | undefined) {
     return () => running.current?.abort()
   }, [scope, topics, task, until, round])
 
-  const names = topics?.split(',')
-  const fits = (event: LiveEvent) =>
-    (names === undefined || names.includes(event.name)) && (task === undefined || event.task === task)
   useLive(
     [scope ?? '*'],
     (heard) => {
-      const fresh = heard.filter(fits).toReversed()
+      const fresh = heard.filter((event) => fits(filter, event)).toReversed()
       if (fresh.length === 0) return
       if (isPaused) setWaiting((known) => [...fresh, ...known].slice(0, KEPT))
       else setEvents((known) => merge(fresh, known ?? []))
@@ -70,9 +67,17 @@ export function useTail(filter: EventFilter, until: number | undefined) {
     hasEarlier: before !== undefined,
     pause: () => setPaused(true),
     resume,
-    earlier: () => before !== undefined && void load(before, events ?? []),
+    earlier: () => {
+      if (before !== undefined) void load(before, events ?? [])
+    },
     retry: () => setRound((now) => now + 1),
   }
+}
+
+/** The stream is by scope; names and tasks are looked at here. */
+function fits({ topics, task }: EventFilter, event: LiveEvent): boolean {
+  const names = topics?.split(',')
+  return (names === undefined || names.includes(event.name)) && (task === undefined || event.task === task)
 }
 
 /** The newest first, each once. */

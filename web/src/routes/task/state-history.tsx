@@ -131,6 +131,10 @@ function pathOf(move: string): { path: string; middle: readonly [number, number]
     const isDown = by > ay
     return { path: `M${ax} ${ay + (isDown ? h : -h)}L${bx} ${by + (isDown ? -h : h)}`, middle: [ax + 6, (ay + by) / 2] }
   }
+  const isBelow = ay > by + 20
+  if (isBelow) {
+    return { path: `M${ax} ${ay - h}C${ax} ${by} ${ax} ${by} ${bx + w + 1} ${by}`, middle: [ax + 6, (ay + by) / 2] }
+  }
   const isAbove = ay < by - 20
   if (isAbove)
     return {

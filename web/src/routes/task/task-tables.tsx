@@ -25,8 +25,9 @@ export const messageOf = (error: unknown): string | undefined => {
 
 export const exitCodeOf = (value: unknown): string | undefined => {
   const facts = (value as { data?: unknown } | null)?.data ?? value
-  const { exit_code: code, result } = (facts ?? {}) as { exit_code?: unknown; result?: { exit_code?: unknown } }
-  const found = code ?? result?.exit_code
+  const { exit_code: code, result } = (facts ?? {}) as { exit_code?: unknown; result?: unknown }
+  // A node has it as its result.
+  const found = code ?? result
   return typeof found === 'number' ? String(found) : undefined
 }
 

@@ -49,7 +49,10 @@ export function TaskRows({ rows, chosen, onChosen, hasMore, onMore }: TaskRowsPr
     const ids = rows.slice(from, to + 1).map(({ id }) => id)
     const next = new Set(chosen)
     const isOn = isRange || !chosen.has(rows[index]?.id ?? '')
-    for (const id of ids) isOn ? next.add(id) : next.delete(id)
+    for (const id of ids) {
+      if (isOn) next.add(id)
+      else next.delete(id)
+    }
     setAnchor(index)
     onChosen(next)
   }

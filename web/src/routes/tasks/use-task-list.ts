@@ -60,6 +60,12 @@ export function useTaskList(q: string) {
     await queries.resetQueries({ queryKey })
   }
   useLive(['*'], hear, () => void reload())
+  // Where nothing is shown, nothing can lose its place.
+  const isBare = list.data !== undefined && rows.length === 0 && fresh.size > 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that it is so
+  useEffect(() => {
+    if (isBare) void reload()
+  }, [isBare])
   return { list, rows, fresh: fresh.size, reload }
 }
 
