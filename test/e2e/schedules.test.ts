@@ -39,7 +39,10 @@ test('a schedule is shown in words, with its next five times in its zone and in 
   expect(cells[0]).toContain('03:00')
   const [first] = (await ask()).next
   const mine = await page.evaluate(
-    (at) => new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' }).format(Date.parse(at)),
+    (at) =>
+      new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(
+        Date.parse(at),
+      ),
     first,
   )
   expect(cells[1]).toContain(mine)

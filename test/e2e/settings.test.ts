@@ -194,7 +194,7 @@ test('every part fits a phone and the browser complains of nothing', async () =>
   for (const part of ['appearance', 'tokens', 'webhooks', 'secrets', 'hooks', 'about']) {
     await page.goto(`${dashboard.address}/settings/${part}`)
     await page.getByRole('heading', { level: 2 }).first().waitFor()
-    await page.getByRole('status').getByText('Loading').waitFor({ state: 'detached' })
+    await expect.poll(() => page.getByRole('status').getByText('Loading').count(), { timeout: 20_000 }).toBe(0)
     const fits = await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
     expect(fits, part).toBe(true)
   }

@@ -131,13 +131,11 @@ function Content({ schedule }: { readonly schedule: Whole }) {
             </>
           ),
           Zone: timezone,
-          Workflow: (
-            <>
-              <span className="name">{workflow}</span> of{' '}
-              <Link to="/archives/$name" params={{ name: archive }} className="name">
-                {archive}
-              </Link>
-            </>
+          Workflow: workflow,
+          Archive: (
+            <Link to="/archives/$name" params={{ name: archive }} className="name">
+              {archive}
+            </Link>
           ),
           State: <StateBadge look={scheduleLooks[state]} />,
           Paused:
@@ -228,11 +226,12 @@ const LOOK: Intl.DateTimeFormatOptions = {
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
+  hourCycle: 'h23',
 }
 
 function Next({ schedule: { next, timezone, state } }: { readonly schedule: Whole }) {
   const mine = zoneNames[useZone()]
-  if (next.length === 0) {
+  if (next.length === 0 || state === 'paused') {
     return <p className="muted">{state === 'paused' ? 'It is paused: no time comes.' : 'No time comes.'}</p>
   }
   return (

@@ -83,19 +83,14 @@ const columnsOf = (onRevoke: (token: Token) => void): readonly Column<Token>[] =
     id: 'name',
     head: 'Token',
     isWide: true,
-    cell: ({ name, created_by, created_at }) => (
+    cell: ({ name, role, limit, created_by, created_at }) => (
       <>
         <span className="name">{name}</span>
-        <div className="settings-note">
-          by {created_by} <RelativeTime at={created_at} />
+        <div className="settings-note name">
+          {role ?? `only ${limit?.to} ${limit?.name}`} · by {created_by} <RelativeTime at={created_at} />
         </div>
       </>
     ),
-  },
-  {
-    id: 'role',
-    head: 'May',
-    cell: ({ role, limit }) => <span className="name">{role ?? `only ${limit?.to} ${limit?.name}`}</span>,
   },
   { id: 'used', head: 'Last used', isMinor: true, cell: ({ last_used_at }) => <RelativeTime at={last_used_at} /> },
   {

@@ -47,16 +47,18 @@ export function NodeData({ node }: { readonly node: Node }) {
               <code className="name">{key}</code>
             </dt>
             <dd>
-              <Value node={node} name={key} json={memberOf(json, 'data', key)} />
+              <div>
+                <Value node={node} name={key} json={memberOf(json, 'data', key)} />
+              </div>
+              <IconButton
+                icon={Pencil}
+                label={`Change ${key}`}
+                refusal={reason(key)}
+                onClick={() => {
+                  edit(key).catch((error: Error) => tell(error.message, { isError: true }))
+                }}
+              />
             </dd>
-            <IconButton
-              icon={Pencil}
-              label={`Change ${key}`}
-              refusal={reason(key)}
-              onClick={() => {
-                edit(key).catch((error: Error) => tell(error.message, { isError: true }))
-              }}
-            />
           </div>
         ))}
       </dl>
