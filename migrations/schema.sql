@@ -168,6 +168,13 @@ millrace.dispatcher with (fillfactor=50) (
   swept_at timestamp with time zone
   lanes integer[] not null default '{}'::integer[]
   host text
+  slots integer
+  process integer
+  version text
+  stopped_at timestamp with time zone
+  wanted text not null default 'running'::text
+  wanted_at timestamp with time zone
+  wanted_by text
   constraint dispatcher_pkey PRIMARY KEY (id)
   CREATE INDEX dispatcher_unswept ON millrace.dispatcher USING btree (expires_at) WHERE (swept_at IS NULL)
   CREATE UNIQUE INDEX dispatcher_pkey ON millrace.dispatcher USING btree (id)
@@ -190,7 +197,7 @@ millrace.done (
   error jsonb
   output jsonb
   constraint done_pkey PRIMARY KEY (id)
-  constraint done_state CHECK ((state = ANY (ARRAY['succeeded'::millrace.state, 'failed'::millrace.state, 'canceled'::millrace.state, 'skipped'::millrace.state])))
+  CREATE INDEX done_finished ON millrace.done USING brin (finished_at timestamptz_minmax_multi_ops) WITH (pages_per_range='32', autosummarize='on')
   CREATE INDEX done_unsuccessful ON millrace.done USING btree (state, id) WHERE (state <> 'succeeded'::millrace.state)
   CREATE UNIQUE INDEX done_pkey ON millrace.done USING btree (id)
   CREATE TRIGGER reopen_archive_tasks AFTER DELETE ON millrace.done REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION millrace.reopen_archive_tasks()
@@ -742,7 +749,7 @@ millrace.node_now (
 
 -- functions
 
-millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 04e757b12662
+millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan c0676dc2e4c4
 millrace.add_plain(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_max_attempts smallint[], p_creator bigint, p_actor text) returns bigint[] plpgsql d77ecb64ab27
 millrace.begin_suspect(p_holder integer, p_id bigint, p_epoch integer) returns boolean plpgsql 2ec40b36d2f8
 millrace.block(p_dependents bigint[], p_counts integer[], p_cause text) returns void plpgsql 39b3a43c736e
@@ -754,25 +761,28 @@ millrace.count_tasks() returns TABLE(state millrace.state, count bigint, is_exac
 millrace.differs_from_index(p_build bigint, p_archive bigint, p_number bigint) returns TABLE(path text, from_number bigint) sql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 9810f7db24d7
 millrace.doom(p_ids bigint[]) returns void plpgsql 93c97ba8131e
 millrace.event_count(p_row millrace.outbox) returns bigint sql immutable parallel safe 5c57e4c2db43
-millrace.expire(p_max_deaths integer DEFAULT 5) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f8f3579369c8
+millrace.expire(p_max_deaths integer DEFAULT 5) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan e02a907c9f23
 millrace.fail(p_holder integer, p_ids bigint[], p_epochs integer[], p_state millrace.state, p_errors jsonb[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e9e907d5d17
 millrace.few_in(p_states text[]) returns bigint[] plpgsql stable 1f4ef694ad07
 millrace.filter_tasks(p_ids bigint[], p_before bigint, p_limit integer, p_states text[], p_scopes text[], p_patterns text[], p_lanes integer[], p_creator bigint, p_keys text[], p_words text[]) returns bigint[] plpgsql stable e78afe9a7442
 millrace.finish(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[]) returns bigint[] plpgsql 906e06c5ad9a
 millrace.finish_leased(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], OUT accepted bigint[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan d39b8a858876
 millrace.gate_ids(p_names text[], p_capacities integer[]) returns integer[] plpgsql 885ad3da54bb
-millrace.heartbeat(p_holder integer, OUT is_alive boolean, OUT canceling bigint[]) returns record plpgsql eafd4fe4e2cc
+millrace.heartbeat(p_holder integer, OUT is_alive boolean, OUT canceling bigint[], OUT wanted text) returns record plpgsql 42ce6f0dd863
 millrace.hold(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 2e04bf6844cf
+millrace.hop(p_holder integer, p_id bigint, p_epoch integer, p_output jsonb, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer) returns json plpgsql 9d1a7cdf85f8
 millrace.insist_read_committed() returns void plpgsql 62de52cfc4c3
 millrace.is_met(p_condition millrace.condition, p_state millrace.state) returns boolean sql immutable parallel safe 93c2000bf37f
 millrace.keep_readied(p_ids bigint[]) returns void sql 60de054e60aa
 millrace.lane_ids(p_queues text[], p_kinds text[]) returns integer[] plpgsql 6ecce3edb11d
+millrace.lease(p_holder integer, p_succeeded bigint[], p_readied bigint[], p_accepted json, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_to_priority integer[]) returns json plpgsql 8e265385b7c2
 millrace.list_tasks(p_states text[], p_scopes text[], p_patterns text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint, p_ids bigint[], p_keys text[], p_words text[], p_before bigint, p_limit integer, p_budget_ms double precision, OUT ids bigint[], OUT next bigint) returns record plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e8ce1b773a8
 millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
 millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 47dd418424df
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 138d2a77c873
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
+millrace.prioritize(p_ids bigint[], p_priority integer, p_cause text, p_actor text) returns bigint[] plpgsql a03eb6bfa24d
 millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql a7964753536e
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.publish_index(p_task bigint, p_left_out bigint, OUT files bigint, OUT began bigint, OUT ended bigint) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan febfb9701e2c
@@ -781,7 +791,7 @@ millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays doub
 millrace.read_outbox(p_after bigint, p_scan integer, p_limit integer, p_tasks bigint[], p_scopes text[], p_prefixes text[], p_names text[]) returns json plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 886e74840f0e
 millrace.reblock(p_ids bigint[]) returns void plpgsql 4e1498040d49
 millrace.refuse_cycle(p_dependent bigint, p_prerequisites bigint[]) returns void plpgsql 7ce61c35a1f2
-millrace.register(p_name text, p_lease_seconds double precision, p_lanes integer[], p_host text DEFAULT NULL::text) returns integer sql f0c51b725d3f
+millrace.register(p_name text, p_lease_seconds double precision, p_lanes integer[], p_host text DEFAULT NULL::text, p_facts jsonb DEFAULT '{}'::jsonb, p_before integer DEFAULT NULL::integer) returns integer sql fb366f8a30e6
 millrace.release(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 2c2ea9bc07d2
 millrace.reopen_archive_tasks() returns trigger plpgsql 9fcf433e20e7
 millrace.request_cancel(p_ids bigint[], p_cause text, p_by bigint, p_actor text) returns void plpgsql 415a7aa3da97
@@ -794,16 +804,20 @@ millrace.rewire(p_dependent bigint, p_prerequisites bigint[], p_conditions text[
 millrace.search_tasks(p_from bigint, p_before bigint, p_scopes text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint) returns bigint[] plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f6898f76ab66
 millrace.sequence_outbox() returns bigint plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan cba43d4ae799
 millrace.set_idle(p_holder integer, p_lanes integer[], p_is_idle boolean) returns void plpgsql b12e0b4f5b2b
-millrace.settle(p_ids bigint[], p_state millrace.state) returns bigint[] plpgsql 461901089e53
+millrace.settle(p_ids bigint[], p_state millrace.state) returns bigint[] plpgsql c62383b56d82
 millrace.skip(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 690f9bcb6370
 millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 2226ca68e256
 millrace.spread_rerun(p_ids bigint[]) returns void sql 3e4ae1e202bd
-millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean, p_to_priority integer[] DEFAULT NULL::integer[]) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan fdd3e7167c95
+millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean, p_to_priority integer[] DEFAULT NULL::integer[]) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan d52d94b7c8e0
 millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f05771408944
 millrace.supersede(p_ids bigint[]) returns integer plpgsql 5dde66f94c97
 millrace.targets_of(p_id bigint) returns SETOF bigint sql stable 94b444a22361
+millrace.tell_worker(p_id integer, p_name text, p_actor text DEFAULT NULL::text) returns void sql 8cb7bd8f6e3b
+millrace.throughput(p_from timestamp with time zone, p_to timestamp with time zone, p_buckets integer, p_rows integer, p_budget_ms double precision) returns TABLE(bucket integer, succeeded bigint, failed bigint, canceled bigint, skipped bigint, is_exact boolean, waits double precision[], runs double precision[]) plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0 f8c9fa3d0171
 millrace.unblock(p_dependents bigint[], p_counts integer[]) returns bigint[] plpgsql 8b401d386b62
 millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 2c711b55ab48
-millrace.unregister(p_holder integer) returns void plpgsql 855cc61f0f11
-millrace.verify() returns TABLE(task bigint, problem text) plpgsql 6ec9b300196d
+millrace.unregister(p_holder integer) returns void plpgsql 985928be18b1
+millrace.verify() returns TABLE(task bigint, problem text) plpgsql 51656b252d4d
 millrace.wake() returns void plpgsql cf8aabd6fab8
+millrace.want_worker(p_id integer, p_wanted text, p_actor text) returns boolean plpgsql a84e0c24bdcd
+millrace.window_tasks(p_from timestamp with time zone, p_to timestamp with time zone, p_holder integer, p_limit integer, p_scan integer, OUT ids bigint[], OUT is_cut boolean) returns record plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, jit=off, max_parallel_workers_per_gather=0 367f5ac64886

@@ -6,11 +6,14 @@ import type { Archives } from './archives/index.ts'
 import { type Running, type RunningWorker, version } from './cli/index.ts'
 import type { Config } from './config/index.ts'
 import {
+  importDatabase as copyIn,
+  exportDatabase as copyOut,
   describeDatabase,
   examineDatabase as examine,
   type Finding,
   isConnectionLost,
   migrate,
+  openBeside,
   openDatabase,
   type Pool,
   type SchemaStatus,
@@ -256,6 +259,34 @@ export function migrateStatus(config: Config): Promise<SchemaStatus> {
 /** Looks at the configured database, and changes nothing there. */
 export function examineDatabase(config: Config): Promise<Finding[]> {
   return examine(databaseOptions(config))
+}
+
+/** Opens the configured database beside a server that may run on it; the embedded one is there while `body` runs. */
+export async function besideDatabase<T>(config: Config, body: (databaseUrl: string) => Promise<T>): Promise<T> {
+  const database = await openBeside(databaseOptions(config))
+  try {
+    return await body(database.databaseUrl)
+  } finally {
+    await database.stop()
+  }
+}
+
+/** Calls `take` with a copy of everything, line by line; answers how many rows it has. */
+export async function exportDatabase(config: Config, take: (line: string) => Promise<void>): Promise<number> {
+  const database = await openBeside(databaseOptions(config))
+  try {
+    return await copyOut(database.pool, take)
+  } finally {
+    await database.stop()
+  }
+}
+
+/** Reads a copy into the configured database, which must hold nothing yet. */
+export function importDatabase(config: Config, lines: AsyncIterable<string>): Promise<number> {
+  return withDatabase(config, async (pool) => {
+    await migrate(pool)
+    return copyIn(pool, lines)
+  })
 }
 
 async function withDatabase<T>(config: Config, body: (pool: Pool) => Promise<T>): Promise<T> {

@@ -77,14 +77,11 @@ export async function startWork(at: Work): Promise<Performing> {
   // Every part gives its workers here; one that comes to it adds its own to the list.
   const index = createArchiveIndexWorker({ pool: database.pool, repositories: archives.repositories })
   const workers: readonly AnyWorker[] = [...nodes.workers, tasks, index]
-  let onDrained = () => {}
-  const drained = new Promise<'drained'>((resolve) => {
-    onDrained = () => resolve('drained')
-  })
+  const drained = promiseOf('drained' as const)
   const dispatcher = millrace.dispatch(workers, {
     name,
     version: version(),
-    onDrained,
+    onDrained: drained.keep,
     concurrency: config.concurrency,
     queues: config.queues.split(','),
     stopSeconds: config.drain_seconds,
@@ -100,7 +97,16 @@ export async function startWork(at: Work): Promise<Performing> {
   })
   sweepNowAndThen(at, { containerRunner, markerPrefix })
   await dispatcher.started
-  return { name, kinds: workers.map(({ kind }) => kind), drained }
+  return { name, kinds: workers.map(({ kind }) => kind), drained: drained.promise }
+}
+
+/** A promise of this value, and what keeps it. */
+function promiseOf<T>(value: T): { readonly promise: Promise<T>; readonly keep: () => void } {
+  let keep = () => {}
+  const promise = new Promise<T>((resolve) => {
+    keep = () => resolve(value)
+  })
+  return { promise, keep }
 }
 
 /** Waits for what is still being performed; for output that cannot be stored only for a while. */

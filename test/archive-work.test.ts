@@ -3,19 +3,27 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sourceOf } from './archives.ts'
 import { commandLineOf } from './command-line.ts'
 import { isAlive, waitFor } from './processes.ts'
+import { startApache } from './repositories/apache.ts'
 import { gitFiles } from './repositories/git.ts'
 import type { Ground, Plain } from './repositories/ground.ts'
 import { write } from './repositories/kit.ts'
-import { svnFiles } from './repositories/svn.ts'
+import { svnFiles, svnServe } from './repositories/svn.ts'
 import { scratch } from './scratch.ts'
 import { aServer, type TestServer } from './server.ts'
 
-const grounds = { svn: svnFiles, git: gitFiles } as const
+const grounds = {
+  svn: svnFiles,
+  'svn-served': svnServe,
+  'svn-by-http': () => startApache('svn'),
+  git: gitFiles,
+} as const
+const kinds = Object.keys(grounds) as (keyof typeof grounds)[]
 const made = new Map<keyof typeof grounds, Ground>()
 beforeAll(async () => {
-  for (const kind of ['svn', 'git'] as const) made.set(kind, await grounds[kind]())
+  for (const kind of kinds) made.set(kind, await grounds[kind]())
 })
 afterAll(async () => {
   for (const ground of made.values()) await ground[Symbol.asyncDispose]()
@@ -29,12 +37,9 @@ async function anArchive(server: TestServer, kind: keyof typeof grounds, workflo
       for (const [path, text] of Object.entries(files)) await write(join(copy, path), text)
     }, message)
   await commit({ '_workflows/a.yaml': workflow })
-  const { type, url } = plain.options
-  const branch = type === 'git' ? { branch: 'main' } : {}
   const name = `Project-${kind}`
-  const answer = await server.ask('PUT', `/v1/archives/${name}`, {
-    body: { source: { type, url, ...branch }, from: 1 },
-  })
+  const source = await sourceOf(server, plain, name)
+  const answer = await server.ask('PUT', `/v1/archives/${name}`, { body: { source, from: 1 } })
   expect(answer.status, answer.text).toBe(201)
   const announce = async (rev: number) => {
     const { status, text } = await server.ask('POST', `/v1/archives/${name}/commits`, { body: { rev } })
@@ -55,7 +60,7 @@ async function anArchive(server: TestServer, kind: keyof typeof grounds, workflo
   return { name, commit, announce, task, state, log }
 }
 
-describe.each(['svn', 'git'] as const)('an archive in %s', (kind) => {
+describe.each(kinds)('an archive in %s', (kind) => {
   test('A3: a superseded build is really gone before the one that supersedes it begins', async () => {
     await using server = await aServer({ poll_seconds: 3600, grace_seconds: 1 })
     const { path } = await scratch()
@@ -152,6 +157,31 @@ describe.each(['svn', 'git'] as const)('an archive in %s', (kind) => {
     expect((await next.ask('GET', `/v1/tasks/${after[0].id}/artifacts/out%2Fx`)).text).toBe('made\n')
   }, 60_000)
 })
+
+test('the index is not kept waiting by long tasks of earlier revisions', async () => {
+  await using server = await aServer({ poll_seconds: 3600 })
+  const gate = join((await scratch()).path, 'gate')
+  const archive = await anArchive(
+    server,
+    'svn',
+    `
+- { name: indexing, uses: index, depends: [PREV] }
+- { name: long, exclusive: true, script: 'while [ ! -e ${gate} ]; do sleep 0.05; done' }
+`,
+  )
+  await archive.state('1:long', 'running')
+  for (const rev of [2, 3]) {
+    await archive.commit({ chapter: `the wheel turned ${rev} times` })
+    await archive.announce(rev)
+    await archive.state(`${rev}:indexing`, 'succeeded')
+  }
+  const { json } = await server.ask('GET', `/v1/archives/${archive.name}/index?q=wheel`)
+  expect(json).toMatchObject({ items: [{ path: 'chapter', last_changed: 3 }] })
+  expect((await archive.task('1:long')).state).toBe('running')
+  expect((await archive.task('3:long')).state).toBe('waiting')
+  await writeFile(gate, '')
+  await archive.state('3:long', 'succeeded')
+}, 60_000)
 
 test('A15: a secret reaches the task and nothing else, and its token reaches the task alone', async () => {
   await using server = await aServer({ poll_seconds: 3600 })

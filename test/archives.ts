@@ -116,6 +116,19 @@ export async function commitFiles(
   )
 }
 
+/** The source to register a repository by. A name and a password for it become secrets of the archive. */
+export async function sourceOf(server: TestServer, { options }: Plain, archive: string): Promise<object> {
+  const { credentials, ...source } = options
+  if (credentials === undefined) return source
+  const secrets = { REPOSITORY_USER: credentials.username, REPOSITORY_PASSWORD: credentials.password }
+  for (const [name, value] of Object.entries(secrets)) {
+    const path = `/v1/archives/${encodeURIComponent(archive)}/secrets/${name}`
+    const reply = await server.ask('PUT', path, { body: { value } })
+    if (reply.status !== 200) throw new Error(reply.text)
+  }
+  return { ...source, credentials: { username: 'REPOSITORY_USER', password: 'REPOSITORY_PASSWORD' } }
+}
+
 let names = 0
 
 /** A new repository, registered under a name of its own. */
@@ -128,7 +141,7 @@ export async function registered(
   for (const files of first) await commitFiles(plain, files)
   names += 1
   const name = `Archive-${names}`
-  const { credentials: _, ...source } = plain.options
+  const source = await sourceOf(server, plain, name)
   const reply = await server.ask('PUT', `/v1/archives/${name}`, {
     body: { source, ...(from === undefined ? {} : { from }) },
   })

@@ -36,6 +36,22 @@ export type TestServer = AsyncDisposable & {
   stop(): Promise<void>
 }
 
+const plainFetch = globalThis.fetch
+/** How to compare the answers of the servers that run, by their origins. */
+const comparisons = new Map<string, (method: string, path: string, reply: Reply) => void>()
+
+/** Whoever asks a server of these tests in this process, the command line too: its answer is compared with the document. */
+globalThis.fetch = async (input, init) => {
+  const response = await plainFetch(input, init)
+  const { origin, pathname } = new URL(input instanceof Request ? input.url : input)
+  const compare = comparisons.get(origin)
+  const method = init?.method ?? (input instanceof Request ? input.method : 'GET')
+  const isJson = (response.headers.get('content-type') ?? '').includes('json')
+  if (compare === undefined || method === 'HEAD' || !isJson || !pathname.startsWith('/v1/')) return response
+  compare(method, pathname, replyOf(response, await response.clone().text()))
+  return response
+}
+
 /** Starts a server; stopped in the end, its database dropped. */
 export async function aServer(settings: Partial<Config> & { on?: TestDatabase } = {}): Promise<TestServer> {
   const { on, ...given } = settings
@@ -59,10 +75,12 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     log_level: 'silent',
     ...given,
   })
+  comparisons.set(running.url, await comparison(running.url))
   let isStopped = false
   const stop = async () => {
     if (isStopped) return
     isStopped = true
+    comparisons.delete(running.url)
     await running.stop()
   }
   return {
@@ -91,7 +109,7 @@ export async function asker(url: string): Promise<TestServer['ask']> {
 async function send(url: string, method: string, path: string, question: Question): Promise<Reply> {
   const token = question.token === undefined ? ADMIN : question.token
   const body = typeof question.body === 'string' ? question.body : JSON.stringify(question.body)
-  const response = await fetch(url + path, {
+  const response = await plainFetch(url + path, {
     method,
     headers: {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -101,7 +119,10 @@ async function send(url: string, method: string, path: string, question: Questio
     ...(question.body === undefined ? {} : { body: body as string }),
     ...(question.signal === undefined ? {} : { signal: question.signal }),
   })
-  const text = await response.text()
+  return replyOf(response, await response.text())
+}
+
+function replyOf(response: Response, text: string): Reply {
   const isJson = (response.headers.get('content-type') ?? '').includes('json')
   return {
     status: response.status,
@@ -114,7 +135,7 @@ async function send(url: string, method: string, path: string, question: Questio
 type Document = { paths: Record<string, Record<string, { responses: Record<string, { content?: object }> }>> }
 
 export async function comparison(url: string): Promise<(method: string, path: string, reply: Reply) => void> {
-  const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as Document
+  const document = (await (await plainFetch(`${url}/v1/openapi.json`)).json()) as Document
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema(document, 'openapi')

@@ -1,41 +1,43 @@
-import { makeRepository, performArchives, register } from '../harness/archives.ts'
-import { type Claim, figures, freshStore, quantile } from '../harness/bench.ts'
+import { makeRepositories, NO_POLLING, PLANS_ONLY, performArchives, register } from '../harness/archives.ts'
+import { type Claim, figures, freshStore, quantile, ratioBar } from '../harness/bench.ts'
 import { startServer } from '../harness/server.ts'
 
+const HALF = 'start, p50'
+const TAIL = 'start, p99'
 const ALL = 'until the last has started'
-const HALF = 'until half have started'
 const AT_ONCE = 20
+const RATIO = 2
 
 async function run(databaseUrl: string, count: number): Promise<number[]> {
-  const repository = await makeRepository(1)
-  const server = await startServer(databaseUrl, { MILLRACE_RATE_LIMIT: '0', MILLRACE_POLL_SECONDS: '86400' })
+  const repositories = await makeRepositories(count)
+  const server = await startServer(databaseUrl, { ...PLANS_ONLY, ...NO_POLLING })
   const started: number[] = []
   let onAll = () => {}
   const stop = await performArchives(databaseUrl, ({ key }) => {
     if (key === '2:indexing' && started.push(performance.now()) === count) onAll()
   })
   try {
-    const names = Array.from({ length: count }, (_, i) => `bench-${i}`)
-    await atOnce(names, (name) => register(server, name, { type: 'svn', url: repository.url }, 'head'))
-    repository.commit('2')
+    const numbers = repositories.urls.map((_, i) => i)
+    await atOnce(numbers, (i) => register(server, `bench-${i}`, { type: 'svn', url: repositories.urls[i] }, 'head'))
     const all = new Promise<void>((resolve) => {
       onAll = resolve
     })
     const from = performance.now()
-    await atOnce(names, (name) => server.ask('POST', `/v1/archives/${name}/commits`, { rev: 2 }))
+    repositories.commitToAll()
+    await atOnce(numbers, (i) => server.ask('POST', `/v1/archives/bench-${i}/commits`, { rev: 2 }))
     await all
     return started.map((at) => at - from)
   } finally {
     await stop()
     await server.stop()
-    repository.remove()
+    repositories.remove()
   }
 }
 
-async function atOnce(names: readonly string[], act: (name: string) => Promise<unknown>): Promise<void> {
-  const rest = [...names]
+async function atOnce(numbers: readonly number[], act: (i: number) => Promise<unknown>): Promise<void> {
+  const rest = [...numbers]
   const lane = async () => {
-    for (let name = rest.pop(); name !== undefined; name = rest.pop()) await act(name)
+    for (let i = rest.pop(); i !== undefined; i = rest.pop()) await act(i)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, lane))
 }
@@ -51,22 +53,27 @@ export const archives: Claim = {
         console.log(` round ${round} of ${bench.rounds}`)
         const times = await run(await freshStore(bench, 'millrace'), count)
         found.note('millrace', HALF, 's', quantile(times, 0.5) / 1000)
+        found.note('millrace', TAIL, 's', quantile(times, 0.99) / 1000)
         found.note('millrace', ALL, 's', Math.max(...times) / 1000)
       }
     }
     const last = found.of('millrace', ALL)
     const most = count * 0.06
+    const ratio = found.of('millrace', TAIL) / found.of('millrace', HALF)
     return {
-      claim: `${archives.about} (${count.toLocaleString('en-US')} archives on one repository)`,
+      claim: `${archives.about} (${count.toLocaleString('en-US')} archives, each with a repository of its own)`,
       rows: found.rows,
       verdicts: [
+        ratioBar(`no archive waits for another: p99 of the start < ${RATIO} x p50`, ratio, { atMost: RATIO }),
         {
           bar: `all have started within ${most.toFixed(0)} s: 60 ms for each`,
           reached: Number.isNaN(last) ? 'not measured' : `${last.toFixed(1)} s`,
           held: Number.isNaN(last) ? null : last < most,
         },
       ],
-      notes: ['Every archive starts an `svn` of its own: their processor time is the limit.'],
+      notes: [
+        'Times count from the moment of all commits. Every archive starts an `svn` of its own: their processor time is the limit, and one after another they begin at an even pace, whose p99 is 1.98 x its p50.',
+      ],
     }
   },
 }

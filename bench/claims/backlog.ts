@@ -1,4 +1,4 @@
-import { makeRepository, planned, register } from '../harness/archives.ts'
+import { makeRepository, PLANS_ONLY, planned, register } from '../harness/archives.ts'
 import { type Claim, figures, freshStore, perSecond } from '../harness/bench.ts'
 import { startServer } from '../harness/server.ts'
 
@@ -7,7 +7,7 @@ const LEAST = 500
 
 async function plan(databaseUrl: string, count: number): Promise<number> {
   const repository = await makeRepository(count)
-  const server = await startServer(databaseUrl, { MILLRACE_RATE_LIMIT: '0' })
+  const server = await startServer(databaseUrl, PLANS_ONLY)
   try {
     const from = performance.now()
     await register(server, 'bench', { type: 'svn', url: repository.url }, 1)

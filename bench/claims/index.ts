@@ -4,6 +4,8 @@ import { archives } from './archives.ts'
 import { backlog } from './backlog.ts'
 import { chain } from './chain.ts'
 import { cli } from './cli.ts'
+import { dashboardLog } from './dashboard-log.ts'
+import { dashboardLoom } from './dashboard-loom.ts'
 import { drain } from './drain.ts'
 import { enqueue } from './enqueue.ts'
 import { events } from './events.ts'
@@ -33,6 +35,8 @@ export const claims: Claim[] = [
   backlog,
   archives,
   loom,
+  dashboardLoom,
   cli,
   archiveIndex,
+  dashboardLog,
 ]

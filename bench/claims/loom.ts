@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { planned, register } from '../harness/archives.ts'
+import { PLANS_ONLY, planned, register } from '../harness/archives.ts'
 import { type Claim, figures, freshStore, quantile } from '../harness/bench.ts'
 import { type Server, startServer } from '../harness/server.ts'
 
@@ -17,7 +17,7 @@ const tasks = Array.from({ length: COLUMNS - 1 }, (_, i) => ({
   depends: i === 0 ? ['PREV'] : ['PREV', `task-${i - 1}`],
 }))
 
-async function fill(server: Server, revisions: number): Promise<void> {
+export async function fillLoom(server: Server, revisions: number): Promise<void> {
   await register(server, 'bench', { type: 'push' }, 1)
   for (let rev = 1; rev <= revisions; rev++)
     await server.ask('POST', '/v1/archives/bench/commits', { rev, tasks, author: 'ada', message: `revision ${rev}` })
@@ -25,9 +25,9 @@ async function fill(server: Server, revisions: number): Promise<void> {
 }
 
 async function look(databaseUrl: string, samples: number, revisions: number) {
-  const server = await startServer(databaseUrl, { MILLRACE_RATE_LIMIT: '0' })
+  const server = await startServer(databaseUrl, PLANS_ONLY)
   try {
-    await fill(server, revisions)
+    await fillLoom(server, revisions)
     const path = `/v1/archives/bench/loom?limit=${ROWS}`
     const text = JSON.stringify(await server.ask('GET', path))
     const times: number[] = []

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,12 +18,20 @@ export type Repository = {
   remove(): void
 }
 
-/** A repository of Subversion in memory where there is such a place: the disk is not what is measured. */
-export async function makeRepository(revisions: number): Promise<Repository> {
-  const place = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'millrace-bench-svn-'))
+/** In memory where there is such a place: the disk is not what is measured. */
+const makePlace = () => mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'millrace-bench-svn-'))
+
+/** A server that plans and performs nothing: what it plans is left to the bench. */
+export const PLANS_ONLY = { MILLRACE_RATE_LIMIT: '0', MILLRACE_QUEUES: 'nothing-of-this-server' }
+/** It looks at repositories only when told. */
+export const NO_POLLING = { MILLRACE_POLL_SECONDS: '86400' }
+
+/** A repository of Subversion. */
+export async function makeRepository(revisions: number, workflow = WORKFLOW): Promise<Repository> {
+  const place = makePlace()
   const path = join(place, 'repository')
   execFileSync('svnadmin', ['create', path])
-  await load(path, dump(revisions))
+  await load(path, dump(revisions, workflow))
   const url = `file://${path}`
   const working = join(place, 'working')
   execFileSync('svn', ['checkout', '--quiet', url, working])
@@ -42,6 +50,30 @@ export async function makeRepository(revisions: number): Promise<Repository> {
   }
 }
 
+/**
+ * Many repositories at their first revision, and a second one in each that comes when it is called for. A commit to
+ * Subversion's file system ends with the number of the youngest revision: all else is there before, so that a thousand
+ * commits take no longer than a thousand small files.
+ */
+export async function makeRepositories(count: number) {
+  const place = makePlace()
+  const first = join(place, 'first')
+  execFileSync('svnadmin', ['create', first])
+  await load(first, dump(2, WORKFLOW))
+  rmSync(join(first, 'hooks'), { recursive: true }) // ten samples, which nobody needs a thousand times
+  const paths = Array.from({ length: count }, (_, i) => join(place, `repository-${i}`))
+  const setYoungest = (path: string, revision: number) => writeFileSync(join(path, 'db', 'current'), `${revision}\n`)
+  setYoungest(first, 1)
+  for (const path of paths) cpSync(first, path, { recursive: true })
+  return {
+    urls: paths.map((path) => `file://${path}`),
+    commitToAll: () => {
+      for (const path of paths) setYoungest(path, 2)
+    },
+    remove: () => rmSync(place, { recursive: true, force: true }),
+  }
+}
+
 async function load(path: string, text: string): Promise<void> {
   const loading = spawn('svnadmin', ['load', '--quiet', '--no-flush-to-disk', path], {
     stdio: ['pipe', 'ignore', 'inherit'],
@@ -52,7 +84,7 @@ async function load(path: string, text: string): Promise<void> {
 }
 
 /** A dump whose first revision has the workflow and whose others change one file. */
-function dump(count: number): string {
+function dump(count: number, workflow: string): string {
   const lines = ['SVN-fs-dump-format-version: 2', '']
   const node = (path: string, action: string, text: string) => {
     lines.push(`Node-path: ${path}`, 'Node-kind: file', `Node-action: ${action}`)
@@ -71,7 +103,7 @@ function dump(count: number): string {
     )
     if (number === 1) {
       lines.push('Node-path: _workflows', 'Node-kind: dir', 'Node-action: add', '', '')
-      node('_workflows/a.yaml', 'add', WORKFLOW)
+      node('_workflows/a.yaml', 'add', workflow)
     }
     node('a.txt', number === 1 ? 'add' : 'change', `${number}\n`)
   }

@@ -1,8 +1,9 @@
 -- Adds tasks with their edges, in the caller's transaction: all of them or, when anything is wrong, none.
 --
 -- An edge's dependent is a 1-based position in this call; its prerequisite is the id of an existing task, or minus a
--- position in this call. The caller has made sure that edges within the call close no cycle; with an existing
--- prerequisite a new task cannot. Gates come in the order in which they are passed, the same for all tasks. A key that exists in its scope answers the task that has it.
+-- position in this call; its condition is succeeded where none is given. The caller has made sure that an item names no
+-- edge twice and that edges within the call close no cycle; with an existing prerequisite a new task cannot. Gates come in
+-- the order in which they are passed, the same for all tasks. A key that exists in its scope answers the task that has it.
 create function millrace.add(
   p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities int[], p_keys text[], p_max_attempts smallint[],
   p_not_before timestamptz[], p_delays float8[], p_held_by text[],
@@ -14,20 +15,23 @@ create function millrace.add(
 )
 language plpgsql as $$
 declare
-  v_count      int := cardinality(p_lanes);
-  v_ids        bigint[];
-  v_old        bigint[];
-  v_unmet      int[];
-  v_supersedes boolean[];
-  v_gates      text[];
-  v_outside    bigint[];
-  v_doomed     bigint[];
-  v_culprits   bigint[];
-  v_special    bigint[];
-  v_created    bigint[];
-  v_readied    bigint[];
-  v_claimable  int;
-  v_row        record;
+  v_count         int := cardinality(p_lanes);
+  v_ids           bigint[];
+  v_old           bigint[];
+  v_unmet         int[];
+  v_supersedes    boolean[];
+  v_gates         text[];
+  v_items         int[];
+  v_prerequisites bigint[];
+  v_conditions    text[];
+  v_outside       bigint[];
+  v_doomed        bigint[];
+  v_culprits      bigint[];
+  v_special       bigint[];
+  v_created       bigint[];
+  v_readied       bigint[];
+  v_claimable     int;
+  v_row           record;
 begin
   if num_nulls(
     p_keys, p_not_before, p_delays, p_held_by, p_edge_items, p_cancel_items, p_gate_items, array_position(p_lanes, null)
@@ -90,42 +94,52 @@ begin
     end if;
   end if;
 
-  v_unmet := array_fill(0, array[v_count]);
-  if p_edge_items is not null then
-    v_outside := array(
-      select coalesce(case when x < 0 then v_old[-x] end, x)
-      from unnest(p_edge_prerequisites) x
-      where x > 0 or v_old[-x] is not null
-    );
+  if p_edge_items is null then
+    v_unmet := array_fill(0, array[v_count]);
+  else
+    v_items := p_edge_items;
+    v_prerequisites := p_edge_prerequisites;
+    v_conditions := p_edge_conditions;
+    if v_old is not null then
+      -- Two positions may mean one task, and what exists keeps its own edges.
+      select array_agg(e.item), array_agg(e.prerequisite), array_agg(e.condition) into v_items, v_prerequisites, v_conditions
+      from (
+        select distinct x.item, coalesce(case when x.prerequisite < 0 then v_old[-x.prerequisite] end, x.prerequisite) as prerequisite,
+          coalesce(x.condition, 'succeeded') as condition
+        from unnest(v_items, v_prerequisites, v_conditions) x(item, prerequisite, condition)
+        where v_old[x.item] is null
+      ) e;
+    end if;
+    v_outside := array(select x from unnest(v_prerequisites) x where x > 0);
     if cardinality(v_outside) > 0 then perform millrace.lock_prerequisites(v_outside); end if;
-    -- A new statement, hence a snapshot taken after the locks: what it reads of the prerequisites stays true.
-    for v_row in
-      with asked as (
-        select distinct x.item,
-          case when x.prerequisite > 0 then x.prerequisite else coalesce(v_old[-x.prerequisite], v_ids[-x.prerequisite]) end as prerequisite,
-          x.condition::millrace.condition as condition
-        from unnest(p_edge_items, p_edge_prerequisites, p_edge_conditions) x(item, prerequisite, condition)
-        where v_old is null or v_old[x.item] is null
-      ),
-      known as (
-        select a.item, a.prerequisite, a.condition, d.state, millrace.is_met(a.condition, d.state) as is_met
-        from asked a left join millrace.done d on d.id = a.prerequisite
-      ),
-      stored as (
-        insert into millrace.edge (prerequisite, dependent, condition)
-        select k.prerequisite, v_ids[k.item], k.condition from known k
-      )
-      select k.item, count(*) filter (where not k.is_met)::int as unmet,
-        min(k.prerequisite) filter (where k.state is not null and not k.is_met) as culprit
-      from known k
-      group by k.item
-    loop
-      v_unmet[v_row.item] := v_row.unmet;
-      if v_row.culprit is not null then
-        v_doomed := v_doomed || v_ids[v_row.item];
-        v_culprits := v_culprits || v_row.culprit;
-      end if;
-    end loop;
+    insert into millrace.edge (prerequisite, dependent, condition)
+    select case when x.prerequisite > 0 then x.prerequisite else v_ids[-x.prerequisite] end, v_ids[x.item],
+      coalesce(x.condition::millrace.condition, 'succeeded')
+    from unnest(v_items, v_prerequisites, v_conditions) x(item, prerequisite, condition);
+    -- None is met of those to tasks that are added here.
+    v_unmet := array(
+      select count(*)::int - 1
+      from (select generate_series(1, v_count) union all select unnest(v_items)) e(item)
+      group by e.item
+      order by e.item
+    );
+    if cardinality(v_outside) > 0 then
+      -- A new statement, hence a snapshot taken after the locks: what it reads of the prerequisites stays true.
+      for v_row in
+        select x.item, count(*) filter (where millrace.is_met(coalesce(x.condition::millrace.condition, 'succeeded'), d.state))::int as met,
+          min(d.id) filter (where not millrace.is_met(coalesce(x.condition::millrace.condition, 'succeeded'), d.state)) as culprit
+        from unnest(v_items, v_prerequisites, v_conditions) x(item, prerequisite, condition)
+          join millrace.done d on d.id = x.prerequisite
+        where x.prerequisite > 0
+        group by x.item
+      loop
+        v_unmet[v_row.item] := v_unmet[v_row.item] - v_row.met;
+        if v_row.culprit is not null then
+          v_doomed := v_doomed || v_ids[v_row.item];
+          v_culprits := v_culprits || v_row.culprit;
+        end if;
+      end loop;
+    end if;
   end if;
 
   if p_cancel_items is not null then

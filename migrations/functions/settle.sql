@@ -29,6 +29,7 @@ begin
       from unnest(v_dependents, v_conditions) x(dependent, condition)
       where millrace.is_met(x.condition, p_state)
       group by x.dependent
+      order by x.dependent -- of those that become ready at once, the one that was added first comes first
     ) s;
     if v_met is not null then
       v_readied := millrace.unblock(v_met, v_counts);

@@ -16,26 +16,44 @@ create function millrace.step(
 returns json
 language plpgsql as $$
 declare
-  v_accepted    bigint[] := '{}';
-  v_succeeded   bigint[];
-  v_readied     bigint[];
+  v_accepted bigint[];
+  v_readied  bigint[];
+  v_answer   json;
+begin
+  if p_idle is not null then perform millrace.set_idle(p_holder, p_lanes, p_idle); end if;
+  if cardinality(p_ids) = 1 and p_limit > 0 and p_to_priority is null then
+    v_answer := millrace.hop(p_holder, p_ids[1], p_epochs[1], p_outputs[1], p_lanes, p_from_priority, p_from_order, p_limit);
+    if v_answer is not null then return v_answer; end if;
+  end if;
+  if cardinality(p_ids) > 0 then
+    v_accepted := millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged);
+    if cardinality(v_accepted) > 0 then v_readied := millrace.settle(v_accepted, 'succeeded'); end if;
+  end if;
+  return millrace.lease(
+    p_holder, v_accepted, v_readied, case when cardinality(v_accepted) < cardinality(p_ids) then to_json(v_accepted::text[]) end,
+    p_lanes, p_from_priority, p_from_order, p_limit, p_to_priority
+  );
+end $$;
+
+-- What `step` does once p_succeeded are recorded and p_readied released by them: tells the outbox of them, applies what is
+-- pending, and leases.
+create function millrace.lease(
+  p_holder int, p_succeeded bigint[], p_readied bigint[], p_accepted json,
+  p_lanes int[], p_from_priority int[], p_from_order bigint[], p_limit int, p_to_priority int[]
+)
+returns json
+language plpgsql as $$
+declare
+  v_succeeded   bigint[] := nullif(p_succeeded, '{}');
+  v_readied     bigint[] := p_readied;
+  v_claimable   int := coalesce(cardinality(p_readied), 0);
   v_leased      bigint[];
-  v_claimable   int := 0;
   v_claimed     int := 0;
   v_is_alive    boolean;
   v_has_effects boolean;
   v_due         timestamptz;
   v_tasks       json;
 begin
-  if p_idle is not null then perform millrace.set_idle(p_holder, p_lanes, p_idle); end if;
-  if cardinality(p_ids) > 0 then
-    v_accepted := millrace.finish(p_holder, p_ids, p_epochs, p_outputs, p_unchanged);
-    if cardinality(v_accepted) > 0 then
-      v_succeeded := v_accepted;
-      v_readied := millrace.settle(v_accepted, 'succeeded');
-      v_claimable := coalesce(cardinality(v_readied), 0);
-    end if;
-  end if;
   select
     -- A dispatcher whose lease ran out may not know it yet.
     coalesce((select d.dead_at is null from millrace.dispatcher d where d.id = p_holder), false),
@@ -118,7 +136,7 @@ begin
     perform pg_notify('millrace', '');
   end if;
   return json_build_object(
-    'accepted', case when cardinality(v_accepted) < cardinality(p_ids) then to_json(v_accepted::text[]) end,
+    'accepted', p_accepted,
     'is_alive', v_is_alive,
     'has_effects', v_has_effects,
     'due_seconds', extract(epoch from v_due - clock_timestamp()),

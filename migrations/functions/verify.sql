@@ -30,6 +30,11 @@ begin
     or (l.cancel_cause is not null and l.state <> 'running');
 
   return query
+  select l.id, format('runs and holds %s of its gates %s', l.gates_held, l.gates)
+  from millrace.live l
+  where l.state = 'running' and l.gates_held <> coalesce(cardinality(l.gates), 0);
+
+  return query
   select l.id, 'waits for nothing and is not moved on'
   from millrace.live l
   where l.state = 'waiting' and l.unmet = 0
@@ -52,6 +57,9 @@ begin
 
   return query
   select coalesce(l.id, d.id), 'is both unfinished and finished' from millrace.live l join millrace.done d on d.id = l.id;
+
+  return query
+  select d.id, format('is over, and %s', d.state) from millrace.done d where d.state not in ('succeeded', 'failed', 'canceled', 'skipped');
 
   return query
   select t.id, 'is neither unfinished nor finished'

@@ -62,7 +62,7 @@ const frontier = z
       .array(
         z.object({
           name: z.string(),
-          rev: z.int().nullable().describe('the newest at which it is over; null: none of the last thirty'),
+          rev: z.int().nullable().describe('the newest at which it succeeded or failed; null: none of the last thirty'),
           state: z.string().nullable().describe('in which it ended there'),
           behind: z.int().nullable().describe('how many revisions that is behind the newest that has it'),
           open: z.int().describe('at how many of the last thirty it has not ended'),

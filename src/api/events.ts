@@ -45,9 +45,11 @@ export const eventQuery = z.strictObject({
   task: several('only of this task, by its number or natural key'),
   topics: several('only events of this name'),
   after: z
-    .union([position, z.literal('oldest')])
+    .union([position, z.literal('oldest'), z.literal('newest')])
     .optional()
-    .describe('the id of the last event that is known already; oldest: begin with the oldest that is kept'),
+    .describe(
+      'the id of the last event that is known already; oldest: begin with the oldest that is kept; newest: begin now',
+    ),
 })
 
 export const events = {

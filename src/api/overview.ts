@@ -40,7 +40,27 @@ const counts = {
   skipped: z.int(),
 }
 
+const line = z
+  .object({
+    queue: z.string(),
+    kind: z.string(),
+    waiting: z.int().describe('how many are ready'),
+    is_exact: z.boolean().describe('false: there are that many or more'),
+    workers: z.int().describe('how many take from it now'),
+    first: z.object({ id, scope: z.string(), key: z.string().nullable(), ready_at: time.nullable() }),
+  })
+  .meta({ id: 'Line' })
+
 export const overview = {
+  lines: route({
+    method: 'GET',
+    path: '/v1/lines',
+    name: 'overview.lines',
+    summary: 'What is ready and waits for a worker, by queue and kind; the longest waiting first',
+    description: 'At most 50.',
+    access: { role: 'viewer' },
+    answers: { 200: z.object({ items: z.array(line), next_cursor: z.null() }) },
+  }),
   attention: route({
     method: 'GET',
     path: '/v1/attention',

@@ -110,7 +110,63 @@ const action = <const N extends string>(name: N, summary: string) =>
     answers: { 200: acted },
   })
 
+const bulk = <const N extends string>(name: N, summary: string) =>
+  route({
+    method: 'POST',
+    path: `/v1/tasks/${name}`,
+    name: `tasks.${name}_many`,
+    summary,
+    description:
+      'Of the tasks that the search finds those whose state allows it. They must be as many as expected_count says, else 409 count_differs and nothing is done; at most 10,000. Each is done or refused by itself. With dry_run=1 nothing is done, and the number is not compared.',
+    access: { role: 'operator' },
+    query: z.strictObject({ dry_run: z.enum(['0', '1']).default('0') }),
+    body: reason.extend({
+      q: storable(z.string().max(1000)).optional().describe('as in the list of tasks'),
+      state: z.array(state).max(taskStates.length).optional(),
+      scope: storable(z.string().min(1).max(1000)).optional().describe('one that ends in * takes all that begin so'),
+      kind: storable(z.string().min(1).max(1000)).optional(),
+      queue: storable(z.string().min(1).max(1000)).optional(),
+      expected_count: z.int().min(0).max(1_000_000),
+    }),
+    answers: {
+      200: z.object({
+        count: z.int().describe('how many were found in a state that allows it'),
+        items: z.array(taskSummary).describe('the first 100 of them, as they were before'),
+        acted: z.int(),
+        refused_count: z.int(),
+        refused: z
+          .array(z.object({ id, message: z.string() }))
+          .describe('the first 100 whose state was another by the time'),
+      }),
+    },
+  })
+
 export const tasks = {
+  retryMany: bulk('retry', 'Retry all tasks that a search finds'),
+  rerunMany: bulk('rerun', 'Run all tasks again that a search finds'),
+  cancelMany: bulk('cancel', 'Cancel all tasks that a search finds'),
+  holdMany: bulk('hold', 'Hold all tasks that a search finds'),
+  releaseMany: bulk('release', 'Release all tasks that a search finds'),
+  skipMany: bulk('skip', 'Skip all tasks that a search finds'),
+  typical: route({
+    method: 'GET',
+    path: '/v1/tasks/{id}/typical',
+    name: 'tasks.typical',
+    summary: 'How long tasks like this one usually take',
+    description:
+      'From up to 50 of the last successes of the same kind and scope, and of the same name where keys are number:name.',
+    access: { role: 'viewer', limits: ['task'] },
+    params,
+    answers: {
+      200: z.object({
+        id,
+        count: z.int().describe('how many it is taken from; 0: too few have succeeded'),
+        p10_ms: z.int().nullable(),
+        median_ms: z.int().nullable(),
+        p90_ms: z.int().nullable(),
+      }),
+    },
+  }),
   list: route({
     method: 'GET',
     path: '/v1/tasks',
@@ -197,5 +253,15 @@ export const tasks = {
   rerun: action('rerun', 'Run again what succeeded, and then what needs it'),
   hold: action('hold', 'Keep a task that has not started from starting'),
   release: action('release', 'Let a held task go on'),
+  prioritize: route({
+    method: 'POST',
+    path: '/v1/tasks/{id}/prioritize',
+    name: 'tasks.prioritize',
+    summary: 'Give a task that has not started another priority; lower comes first',
+    access: { role: 'operator' },
+    params,
+    body: reason.extend({ priority: z.int().min(-2_147_483_647).max(2_147_483_647) }),
+    answers: { 200: acted.extend({ priority: z.int() }) },
+  }),
   skip: action('skip', 'Skip a task that has not started, and what needs its success'),
 }

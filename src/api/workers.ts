@@ -44,7 +44,12 @@ const wanting = <const N extends string>(name: N, summary: string) =>
     summary,
     description: 'It is written down at once, and the worker finds it within a second.',
     access: { role: 'operator' },
-    params: z.strictObject({ id: z.coerce.number().int().min(1).max(2_147_483_647) }),
+    params: z.strictObject({
+      id: z
+        .string()
+        .regex(/^[1-9]\d{0,8}$/, 'must be a number')
+        .transform(Number),
+    }),
     answers: { 200: worker },
   })
 

@@ -88,6 +88,33 @@ test('an archive without a repository waits for the missing revision, and shows 
   expect((await server.ask('GET', '/v1/archives/pushed/gaps')).json.items).toEqual([])
 })
 
+test('a revision that has to wait is told of, and so is who makes it wait', async () => {
+  const server = await archiveServer()
+  await push(server, 'told')
+  const events = async () => {
+    const { json } = await server.ask('GET', '/v1/events?scope=archive:told&after=oldest', {
+      headers: { accept: 'application/json' },
+    })
+    const own = json.items.filter(({ task }: { task: string | null }) => task === null)
+    return own.map(
+      ({ name, detail }: { name: string; detail: { rev?: number } | null }) => `${name} ${detail?.rev ?? ''}`,
+    )
+  }
+  await tell(server, 'told', { rev: 1 })
+  await planned(server, 'told', 1)
+  await tell(server, 'told', { rev: 3 })
+  await server.ask('POST', '/v1/archives/told/hold')
+  await tell(server, 'told', { rev: 2 })
+  await server.ask('POST', '/v1/archives/told/release')
+  await planned(server, 'told', 3)
+  expect((await events()).filter((one: string) => !one.startsWith('revision.planned'))).toEqual([
+    'revision.announced 3',
+    'archive.held ',
+    'revision.announced 2',
+    'archive.released ',
+  ])
+})
+
 test('the same revision with other contents is refused, with the same it is known', async () => {
   const server = await archiveServer()
   await push(server, 'pushed')

@@ -1,5 +1,6 @@
 // The notice that a revision was committed. It is a hint: it is stored and wakes the planner, and never asks the
 // repository. Notices come in any order, twice, or not at all.
+import { scopeOf } from './archive.ts'
 import { storeNotice } from './archives.sql.ts'
 import type { ArchivesContext } from './context.ts'
 import { InvalidArchive, NoticeDiffers } from './errors.ts'
@@ -38,7 +39,12 @@ export async function arrive(context: ArchivesContext, name: string, notice: Not
     content,
   })
   if (!isSame) throw new NoticeDiffers(name, String(notice.rev))
-  if (!isKnown) context.wake()
+  if (isKnown) return { isKnown }
+  // What comes next is planned at once and told then. What has to wait would be known to nobody.
+  const isNext = number === archive.planned.number + 1 && archive.state === 'active'
+  if (number !== undefined && number > archive.planned.number && !isNext)
+    await context.millrace.publish({ name: 'revision.announced', scope: scopeOf(name), detail: { rev: number } })
+  context.wake()
   return { isKnown }
 }
 

@@ -99,7 +99,7 @@ describe('what a task leaves behind', () => {
   const pieces = async (id: string) =>
     (await tasks.engine.pool.query('select attempt from millrace.artifact_piece where task = $1', [id])).rows.length
 
-  test('is kept with its digest, byte by byte, and read from any place', async () => {
+  test('A15: is kept with its digest, byte by byte, and read from any place', async () => {
     const archive = await tasks.archive()
     await tasks.start()
     const task = await tasks.run(archive, {
@@ -159,7 +159,7 @@ describe('what a task leaves behind', () => {
     expectSuccess(await tasks.run(archive, { run: 'test "$(cat a)" = first' }))
   })
 
-  test('is there for those that wait for it at the same revision, below its name', async () => {
+  test('A15: is there for those that wait for it at the same revision, below its name', async () => {
     const archive = await tasks.archive()
     await tasks.start()
     const build = await tasks.add(archive, {

@@ -5,6 +5,7 @@ import {
   archiveServer,
   commitFiles,
   DOCUMENT,
+  edgesOf,
   performing,
   planned,
   registered,
@@ -33,7 +34,7 @@ afterAll(async () => {
 const one = { '_workflows/a.yaml': '- { name: a, command: make, depends: PREV }' }
 const archiveOf = async (server: TestServer, name: string) => (await server.ask('GET', `/v1/archives/${name}`)).json
 
-test('without any hook a revision is found by itself', async () => {
+test('A2: without any hook a revision is found by itself', async () => {
   const server = await archiveServer({ poll_seconds: 1 })
   const { name, plain } = await registered(server, ground, { from: 1, first: [one] })
   await commitFiles(plain, { 'a.txt': 'x' })
@@ -41,7 +42,7 @@ test('without any hook a revision is found by itself', async () => {
   await planned(server, name, 3)
 })
 
-test('a revision whose hook was killed runs before the next one', async () => {
+test('A2: a revision whose hook was killed runs before the next one', async () => {
   const server = await archiveServer()
   const work = await performing(server.database)
   const { name, plain } = await registered(server, ground, { from: 1, first: [one] })
@@ -52,18 +53,42 @@ test('a revision whose hook was killed runs before the next one', async () => {
   expect(work.log).toEqual([1, 2, 3].flatMap((rev) => [`start ${rev}:a`, `end ${rev}:a`]))
 })
 
-test('archives do not wait for each other', async () => {
+test('A8: archives do not wait for each other', async () => {
   const server = await archiveServer()
   const work = await performing(server.database)
-  const slow = await registered(server, ground, { from: 1, first: [one] })
-  work.block('1:a')
-  await work.seen('start 1:a')
-  const { name, plain } = await registered(server, ground, { from: 2, first: [one] })
-  await commitFiles(plain, { 'a.txt': 'x' })
-  await announce(server, name, 2)
-  await untilState(server, `${name}@2:a`, 'succeeded')
-  expect(['running', 'succeeded']).toContain(await stateOf(server, `${slow.name}@1:a`))
+  const alone = (name: string) => ({ '_workflows/a.yaml': `- { name: ${name}, command: make, exclusive: true }` })
+  work.block('1:slow')
+  const slow = await registered(server, ground, { from: 1, first: [alone('slow')] })
+  await work.seen('start 1:slow')
+  const quick = await registered(server, ground, { from: 1, first: [alone('quick')] })
+  await commitFiles(quick.plain, { 'a.txt': 'x' })
+  await announce(server, quick.name, 2)
+  await untilState(server, `${quick.name}@2:quick`, 'succeeded')
+  // Not even what needs an archive to itself keeps another one waiting.
+  expect(await stateOf(server, `${slow.name}@1:slow`)).toBe('running')
+  work.free('1:slow')
+  await untilState(server, `${slow.name}@1:slow`, 'succeeded')
 })
+
+test('a late revision finds the one before it, however long ago that was', async () => {
+  const server = await archiveServer()
+  const work = await performing(server.database)
+  const filtered = 'on: { commit: { paths: ["rare/**"] } }\ntasks: [{ name: rare, command: make, depends: PREV }]'
+  const plain = await ground.create()
+  await loadHistory(plain.path, 1501, { '_workflows/a.yaml': filtered, 'rare/x': '1' })
+  await commitFiles(plain, { 'rare/x': '2' })
+  work.block('1:rare')
+  const source = { type: 'svn', url: plain.options.url }
+  expect((await server.ask('PUT', '/v1/archives/ancient', { body: { source, from: 1 } })).status).toBe(201)
+  await planned(server, 'ancient', 1502)
+  // Over fifteen hundred revisions without it.
+  expect(await edgesOf(server, 'ancient', 1502)).toContain('1:rare <-- 1502:rare')
+  expect(await stateOf(server, 'ancient@1502:rare')).toBe('waiting')
+  work.free('1:rare')
+  await untilState(server, 'ancient@1502:rare', 'succeeded')
+  // A key stays what it was.
+  expect((await server.ask('GET', '/v1/tasks/ancient@1:rare')).json).toMatchObject({ state: 'succeeded' })
+}, 60_000)
 
 test('a long history is attached at once when it is not asked for', async () => {
   const server = await archiveServer()

@@ -16,7 +16,7 @@ export type Frontier = {
   /** COMMIT first, then as they were planned. */
   readonly tasks: readonly {
     readonly name: string
-    /** The newest revision at which it is over; null: none of the last thirty. */
+    /** The newest revision at which it succeeded or failed; null: none of the last thirty. */
     readonly rev: number | null
     readonly state: State | null
     /** How many revisions that is behind the newest that has it; null with `rev`. */
@@ -53,8 +53,11 @@ const toNumbers = (text: string): number[] => JSON.parse(`[${text.slice(1, -1)}]
 
 const isOver = (state: State) => !['waiting', 'delayed', 'ready', 'running', 'held'].includes(state)
 
+/** What was superseded, canceled or skipped has got nowhere. */
+const hasResult = (state: State) => state === 'succeeded' || state === 'failed'
+
 function toTask({ name, cells }: Column): Frontier['tasks'][number] {
-  const newest = cells.find(({ state }) => isOver(state))
+  const newest = cells.find(({ state }) => hasResult(state))
   return {
     name,
     rev: newest?.number ?? null,

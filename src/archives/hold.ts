@@ -1,4 +1,4 @@
-import type { Archive, ArchiveState } from './archive.ts'
+import { type Archive, type ArchiveState, scopeOf } from './archive.ts'
 import { setState, wantLook } from './archives.sql.ts'
 import type { ArchivesContext } from './context.ts'
 import { ArchiveChanged, ArchiveStateRefused } from './errors.ts'
@@ -19,13 +19,17 @@ export async function release(context: ArchivesContext, name: string): Promise<A
   return archive
 }
 
-type Move = { readonly to: ArchiveState; readonly from: ArchiveState; readonly participle: string }
+type Move = { readonly to: ArchiveState; readonly from: ArchiveState; readonly participle: 'held' | 'released' }
 
-async function move({ pool }: ArchivesContext, name: string, { to, from, participle }: Move): Promise<Archive> {
+async function move(context: ArchivesContext, name: string, { to, from, participle }: Move): Promise<Archive> {
+  const { pool, millrace } = context
   const archive = await find(pool, name)
   if (archive.state === to) return archive
   const moved = await setState(pool, { id: archive.id, state: to, from: [from], version: null })
-  if (moved !== undefined) return find(pool, name)
+  if (moved !== undefined) {
+    await millrace.publish({ name: `archive.${participle}`, scope: scopeOf(name) })
+    return find(pool, name)
+  }
   const { state } = await find(pool, name)
   throw new ArchiveStateRefused(
     name,

@@ -91,6 +91,23 @@ test('the commands show, stop, announce and draw an archive', async () => {
   expect(picture).toMatch(/COMMIT +indexing +build-PDF/)
 })
 
+test('what is wrong with a revision is told by the command that the loom names', async () => {
+  const server = await archiveServer()
+  const { name, plain } = await registered(server, ground, { from: 1 })
+  const run = commandLineOf(server)
+  await commitFiles(plain, { '_workflows/a.yaml': '- { name: a, depnds: b, command: make }' }, 'a slip')
+  await announce(server, name, 1)
+  await planned(server, name, 1)
+  expect((await run(['loom', name])).stdout).toContain(`millrace show ${name}@1`)
+  const { stdout } = await run(['show', `${name}@1`])
+  expect(stdout).toMatch(new RegExp(`^${name} r1 +✕ broken\\n`))
+  expect(stdout).toContain('message   a slip\n')
+  expect(stdout).toContain('_workflows/a.yaml:1:14 error unknown-key: there is no key "depnds" here\n    did you mean')
+  expect(stdout).toContain(`${name}@1:COMMIT`)
+  expect(JSON.parse((await run(['show', `${name}@1`, '--json'])).stdout)).toMatchObject({ number: 1, state: 'broken' })
+  expect((await run(['show', `${name}@7`])).exitCode).toBe(3)
+})
+
 test('archive add says what it takes, and registers', async () => {
   const server = await archiveServer()
   const plain = await ground.create()

@@ -1,8 +1,8 @@
-// The picture of an archive: revisions by tasks. It is read in one statement and told in small numbers.
+// The picture of an archive: revisions by tasks. It is read in a few statements and told in small numbers.
 import type { Db } from '../db/index.ts'
 import type { Archive } from './archive.ts'
 import { type Gap, gaps } from './read-revisions.ts'
-import { loomCells, loomEdges, loomRows } from './reading.sql.ts'
+import { loomCells, loomEdges, loomRows, loomStatesOf } from './reading.sql.ts'
 
 /** What a cell's number stands for. `superseded` is canceled by a later one of its kind. */
 export const loomStates = [
@@ -61,7 +61,10 @@ export async function loom(
   const [youngest, oldest] = [rows[0]?.number ?? '0', rows.at(-1)?.number ?? '0']
   const columns = await loomCells(db, { archive: archive.id, first: oldest, last: youngest })
   const weave = new Weave(columns)
-  weave.addEdges(await loomEdges(db, { of: `{${[...weave.tasks].join(',')}}` }))
+  const of = `{${[...weave.tasks].join(',')}}`
+  const [states, edges] = await Promise.all([loomStatesOf(db, { of }), loomEdges(db, { of })])
+  weave.addStates(states)
+  weave.addEdges(edges)
   const order = weave.order()
   const place: number[] = []
   for (const [at, column] of order.entries()) place[column] = at
@@ -86,8 +89,9 @@ export async function loom(
   }
 }
 
-type Column = { readonly name: string; readonly numbers: string; readonly tasks: string; readonly states: string }
-type Cell = { readonly column: number; readonly number: number; readonly state: number }
+type Column = { readonly name: string; readonly numbers: string; readonly tasks: string }
+type Cell = { readonly column: number; readonly number: number }
+type States = { readonly tasks: string | null; readonly states: string | null }
 type Edges = { readonly others: string | null; readonly tasks: string | null; readonly kinds: string | null }
 
 const COMMIT = 'COMMIT'
@@ -103,6 +107,7 @@ const toNumbers = (text: string | null): number[] => (text === null ? [] : JSON.
  */
 class Weave {
   readonly #byTask = new Map<number, Cell>()
+  readonly #states = new Map<number, number>()
   readonly #rows = new Map<number, Map<number, number>>()
   readonly #edges = new Map<number, number[]>()
   /** For each column those that its tasks wait for within a revision. */
@@ -112,10 +117,9 @@ class Weave {
   constructor(columns: readonly Column[]) {
     this.#needs = columns.map(() => new Set())
     this.#commit = columns.findIndex(({ name }) => name === COMMIT)
-    for (const [column, { numbers, tasks, states }] of columns.entries()) {
-      const [all, ids, codes] = [toNumbers(numbers), toNumbers(tasks), toNumbers(states)]
-      for (let i = 0; i < all.length; i += 1)
-        this.#addCell(ids[i] ?? 0, { column, number: all[i] ?? 0, state: codes[i] ?? 0 })
+    for (const [column, { numbers, tasks }] of columns.entries()) {
+      const [all, ids] = [toNumbers(numbers), toNumbers(tasks)]
+      for (let i = 0; i < all.length; i += 1) this.#addCell(ids[i] ?? 0, { column, number: all[i] ?? 0 })
     }
   }
 
@@ -131,6 +135,11 @@ class Weave {
 
   get tasks(): Iterable<number> {
     return this.#byTask.keys()
+  }
+
+  addStates(found: States): void {
+    const [tasks, states] = [toNumbers(found.tasks), toNumbers(found.states)]
+    for (let i = 0; i < tasks.length; i += 1) this.#states.set(tasks[i] ?? 0, states[i] ?? 0)
   }
 
   /** Every task waits for the COMMIT of its revision, and that for the one before: nobody needs to be told. */
@@ -173,7 +182,7 @@ class Weave {
     const row = [...(this.#rows.get(number) ?? [])].sort(([a], [b]) => at(a) - at(b))
     const base = row.reduce((least, [, task]) => Math.min(least, task), Number.MAX_SAFE_INTEGER)
     const cells: number[] = []
-    for (const [column, task] of row) cells.push(at(column), this.#byTask.get(task)?.state ?? 0, task - base)
+    for (const [column, task] of row) cells.push(at(column), this.#states.get(task) ?? 0, task - base)
     return { base: row.length === 0 ? '0' : String(base), cells, edges: this.#edgesOf(number, at) }
   }
 

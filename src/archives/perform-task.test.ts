@@ -50,7 +50,7 @@ describe('the command of a task', () => {
     expect(Object.keys(env)).not.toContain('VITEST')
   })
 
-  test('gets its secrets, and nobody else sees them', async () => {
+  test('A15: gets its secrets, and nobody else sees them', async () => {
     const archive = await tasks.archive()
     await tasks.start()
     const seen = `${tasks.scratch()}/seen`
@@ -112,7 +112,7 @@ describe('the command of a task', () => {
     expect(await tasks.engine.millrace.attempts(task.id)).toHaveLength(1)
   })
 
-  test('that takes too long is ended with all it has started, and may be tried again', async () => {
+  test('A15: that takes too long is ended with all it has started, and may be tried again', async () => {
     const archive = await tasks.archive()
     await tasks.start()
     const task = await tasks.run(archive, {
@@ -129,7 +129,7 @@ describe('the command of a task', () => {
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['retry', 'failed'])
   })
 
-  test('is followed while it runs', async () => {
+  test('A15: is followed while it runs', async () => {
     const archive = await tasks.archive()
     await tasks.start()
     const gate = `${tasks.scratch()}/gate`
@@ -206,7 +206,7 @@ describe('an exit code', () => {
     expect(skipped.output).toEqual({ exit_code: 99, skipped: true })
   })
 
-  test('is tried again as often as the task says, unless it is 100', async () => {
+  test('A15: is tried again as often as the task says, unless it is 100', async () => {
     const archive = await tasks.archive()
     await tasks.start()
     const [tried, final] = await Promise.all([

@@ -1,12 +1,11 @@
 // Random definitions and histories, planned on a real database and compared with the model.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Model, NAMES, type Revision, revision, toFile } from '../../test/archive-model.ts'
+import { Model, NAMES, revision } from '../../test/archive-model.ts'
 import { useEngine } from '../../test/engine.ts'
+import { planModel } from '../../test/plan-models.ts'
 import { scratch } from '../../test/scratch.ts'
 import { createArchives } from './archives.ts'
-import { planRevisions } from './plan-revision.ts'
-import { define } from './workflow-files.ts'
 
 const engine = useEngine()
 let archives = 0
@@ -70,27 +69,6 @@ async function overlooked({ id }: Place): Promise<unknown[]> {
   return rows
 }
 
-async function planAll(place: Place, after: number, { one, times }: { one: Revision; times: number }): Promise<void> {
-  const wanted = one.tasks.filter(({ isWanted }) => isWanted).map(({ name }) => `+${name}`)
-  const message = `${wanted.join(' ')}${one.kind === 'skipped' ? ' [skip millrace]' : ''}`
-  const isPlanned = await planRevisions(engine, {
-    archive: { ...place, branch: '' },
-    after: { number: after, id: String(after) },
-    defined: define([{ path: '_workflows/a.json', bytes: Buffer.from(toFile(one)) }]),
-    revisions: Array.from({ length: times }, (_, i) => ({
-      number: after + 1 + i,
-      id: String(after + 1 + i),
-      author: 'ada',
-      date: null,
-      message,
-      changes: [],
-      isCut: false,
-      marker: null,
-    })),
-  })
-  expect(isPlanned).toBe(true)
-}
-
 const keyOf = (name: string, key: string) => {
   const [rev = '', task = ''] = key.split(':')
   return { scope: `archive:${name}`, key: `${Number(rev) + 1}:${task}` }
@@ -109,7 +87,7 @@ test('what is planned on the database has the edges that the rules give for the 
         model.over.clear()
         for (const key of await overIn(archive)) model.over.add(key)
         const after = model.revisions.length
-        await planAll(archive, after, { one, times })
+        await planModel(engine, archive, { one, times, after })
         for (let i = 0; i < times; i += 1) {
           model.revisions.push(one)
           expect(await edgesIn(archive, after + i + 1, model.over)).toEqual([...new Set(model.edges(after + i))].sort())

@@ -13,9 +13,10 @@ import {
   stateOf,
   untilState,
 } from '../../test/archives.ts'
+import { startApache } from '../../test/repositories/apache.ts'
 import { gitFiles } from '../../test/repositories/git.ts'
 import type { Ground } from '../../test/repositories/ground.ts'
-import { svnFiles } from '../../test/repositories/svn.ts'
+import { svnFiles, svnServe } from '../../test/repositories/svn.ts'
 import { scratch } from '../../test/scratch.ts'
 import type { TestServer } from '../../test/server.ts'
 import { openRepository } from '../vcs/index.ts'
@@ -36,6 +37,11 @@ const DOCUMENT_EDGES = [
   '2:build-PDF <!= 3:build-PDF',
 ]
 
+const timeOf = (field: string) => async (server: TestServer, key: string) =>
+  Date.parse((await server.ask('GET', `/v1/tasks/${encodeURIComponent(key)}`)).json[field])
+const finishedAt = timeOf('finished_at')
+const startedAt = timeOf('started_at')
+
 let ground: Ground
 beforeAll(async () => {
   ground = await svnFiles()
@@ -43,26 +49,35 @@ beforeAll(async () => {
 afterAll(() => ground[Symbol.asyncDispose]())
 
 describe.each([
-  ['svn', svnFiles],
+  ['svn by file://', svnFiles],
+  ['svn by svn://', svnServe],
+  ['svn by http://, with a password', () => startApache('svn')],
   ['git', gitFiles],
 ])('%s', (_, make) => {
-  test('notices 3 and 2, each twice, give the graph and the course of the document', async () => {
+  test('A1: notices 3 and 2, each twice, give the graph and the course of the document', async () => {
     await using own = await make()
     const server = await archiveServer()
     const work = await performing(server.database)
     const { name, plain } = await registered(server, own, { from: 1, first: [{ 'README.md': 'x' }] })
     await planned(server, name, 1)
-    work.block('2:build-PDF')
+    work.block('2:build-PDF', '3:indexing')
     await commitFiles(plain, workflow(DOCUMENT))
     await commitFiles(plain, { 'chapter.txt': 'y' })
     expect(await announce(server, name, 3)).toBe(202)
     await planned(server, name, 3)
     expect([await announce(server, name, 2), await announce(server, name, 3)]).toEqual([200, 200])
     expect((await edgesOf(server, name, 2, 3)).sort()).toEqual([...DOCUMENT_EDGES].sort())
+    await work.seen('start 2:build-PDF')
+    work.free('3:indexing')
     await untilState(server, `${name}@3:build-PDF`, 'succeeded')
-    expect(work.log.filter((line) => !/^(start|end) 2:build-PDF$/.test(line))).toEqual([
+    // The events of the document, in its order: both commits are completed before anything is triggered.
+    const told = await Promise.all([2, 3].map((rev) => finishedAt(server, `${name}@${rev}:COMMIT`)))
+    expect(told).toEqual(told.toSorted((a, b) => a - b))
+    expect(told[1] as number).toBeLessThanOrEqual(await startedAt(server, `${name}@2:indexing`))
+    expect(work.log).toEqual([
       'start 2:indexing',
       'end 2:indexing',
+      'start 2:build-PDF',
       'start 3:indexing',
       'end 3:indexing',
       'stop 2:build-PDF',
@@ -76,24 +91,36 @@ describe.each([
   })
 })
 
-test('notices 5, 3, 4, 2, doubled and dropped, start every revision once and in order', async () => {
+test.each([
+  ['5, 3, 4, 2', [5, 3, 4, 2]],
+  ['5, 3, 4, 2, each twice', [5, 5, 3, 3, 4, 4, 2, 2]],
+  ['5, 3, 4, 2, and all of them again', [5, 3, 4, 2, 5, 3, 4, 2]],
+  ['5 alone', [5]],
+  ['3, 2, 5: the one of 4 is lost', [3, 2, 5]],
+  ['2, 3, 4, 5', [2, 3, 4, 5]],
+])('A1: notices %s start every revision once and in order', async (_, revs) => {
   const server = await archiveServer()
   const work = await performing(server.database)
   const { name, plain } = await registered(server, ground, { from: 1 })
-  await commitFiles(plain, workflow('- { name: index, command: make, depends: PREV }'))
+  await commitFiles(plain, workflow(DOCUMENT))
   for (const rev of [2, 3, 4, 5]) await commitFiles(plain, { 'a.txt': String(rev) })
-  await Promise.all([5, 3, 5, 2, 3].map((rev) => announce(server, name, rev)))
-  await untilState(server, `${name}@5:index`, 'succeeded')
-  const order = [1, 2, 3, 4, 5].flatMap((rev) => [`start ${rev}:index`, `end ${rev}:index`])
-  expect(work.log).toEqual(order)
-  expect(await edgesOf(server, name, 5)).toEqual([
+  for (const rev of revs) expect([200, 202]).toContain(await announce(server, name, rev))
+  await untilState(server, `${name}@5:build-PDF`, 'succeeded')
+  const indexing = work.log.filter((line) => line.endsWith(':indexing'))
+  expect(indexing).toEqual([1, 2, 3, 4, 5].flatMap((rev) => [`start ${rev}:indexing`, `end ${rev}:indexing`]))
+  const builds = work.log.filter((line) => /^start .*:build-PDF$/.test(line))
+  expect(builds).toEqual([...new Set(builds)].toSorted())
+  // Which builds it cancels depends on those that were over.
+  expect((await edgesOf(server, name, 5)).filter((edge) => edge.includes('<--')).toSorted()).toEqual([
     '4:COMMIT <-- 5:COMMIT',
-    '4:index <-- 5:index',
-    '5:COMMIT <-- 5:index',
+    '4:indexing <-- 5:indexing',
+    '5:COMMIT <-- 5:build-PDF',
+    '5:COMMIT <-- 5:indexing',
+    '5:indexing <-- 5:build-PDF',
   ])
 })
 
-test('a task waits for the nearest earlier revision that has it', async () => {
+test('A4: a task waits for the nearest earlier revision that has it', async () => {
   const server = await archiveServer()
   const work = await performing(server.database)
   const { name, plain } = await registered(server, ground, { from: 1 })
@@ -115,7 +142,7 @@ test('a task waits for the nearest earlier revision that has it', async () => {
   expect(work.log).toEqual(['start 2:indexing', 'end 2:indexing', 'start 4:indexing', 'end 4:indexing'])
 })
 
-test('a failure skips what needed it, and the next revision goes on', async () => {
+test('A5: a failure skips what needed it, and the next revision goes on', async () => {
   const server = await archiveServer()
   const work = await performing(server.database)
   const { name, plain } = await registered(server, ground, { from: 1 })
@@ -132,7 +159,7 @@ test('a failure skips what needed it, and the next revision goes on', async () =
   ])
 })
 
-test('each revision has the definitions it was committed with', async () => {
+test('A6: each revision has the definitions it was committed with', async () => {
   const server = await archiveServer()
   const { name, plain } = await registered(server, ground, { from: 1 })
   const task = (one: string) => `- { name: ${one}, command: make }`
@@ -148,7 +175,7 @@ test('each revision has the definitions it was committed with', async () => {
   expect(await Promise.all([1, 2, 3, 4, 5].map(tasks))).toEqual([['a'], ['b', 'c'], ['c'], [], []])
 })
 
-test('broken files are reported with their places, and block nothing', async () => {
+test('A7: broken files are reported with their places, and block nothing', async () => {
   const server = await archiveServer()
   await performing(server.database)
   const { name, plain } = await registered(server, ground, { from: 1 })
@@ -175,7 +202,7 @@ test('broken files are reported with their places, and block nothing', async () 
     })
 })
 
-test('[skip millrace] plans no tasks', async () => {
+test('A15: [skip millrace] plans no tasks', async () => {
   const server = await archiveServer()
   const { name, plain } = await registered(server, ground, { from: 1, first: [workflow(DOCUMENT)] })
   await commitFiles(plain, { 'a.txt': 'x' }, 'correct a comma [skip millrace]')

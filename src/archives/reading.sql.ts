@@ -145,28 +145,38 @@ export const loomRows = many(
   limit ${'limit'}::int
 `
 
-/**
- * The cells of the loom by the name of their task: revision, task and state of each, as arrays in text, which cost a
- * fraction of rows. States are asked for one by one: no plan may read all unfinished or all finished tasks for a window
- * of some. 9: superseded.
- */
+/** The cells of the loom by the name of their task: revision and task of each, as arrays in text, a fraction of rows. */
 export const loomCells = many(
   'archives.loom_cells',
   { archive: int8, first: int8, last: int8 },
-  { name: text, workflow: nullable(text), numbers: text, tasks: text, states: text },
+  { name: text, workflow: nullable(text), numbers: text, tasks: text },
 )`
-  select t.name, max(t.workflow) as workflow, array_agg(t.number)::text as numbers, array_agg(t.task)::text as tasks,
-    array_agg(coalesce(
-      (select array_position(known.states, l.state) - 1 from millrace.live l where l.id = t.task),
-      (
-        select case when d.state = 'canceled' and d.culprit is not null then 9 else array_position(known.states, d.state) - 1 end
-        from millrace.done d
-        where d.id = t.task
-      )
-    ))::text as states
-  from millrace.archive_task t cross join (select enum_range(null::millrace.state) as states) known
+  select t.name, max(t.workflow) as workflow, array_agg(t.number)::text as numbers, array_agg(t.task)::text as tasks
+  from millrace.archive_task t
   where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
   group by t.name
+`
+
+/**
+ * The states of these tasks, as arrays in text. 9: superseded. The ids are a column behind `offset 0`, here and below:
+ * a planner that sees thousands of them would rather read all tasks and all edges that there are.
+ */
+export const loomStatesOf = one(
+  'archives.loom_states',
+  { of: text },
+  { tasks: nullable(text), states: nullable(text) },
+)`
+  select array_agg(found.id)::text as tasks, array_agg(found.state)::text as states
+  from (
+    select l.id, array_position(asked.states, l.state) - 1 as state
+    from (select ${'of'}::text::bigint[] as ids, enum_range(null::millrace.state) as states offset 0) asked
+      cross join lateral (select id, state from millrace.live where id = any(asked.ids) offset 0) l
+    union all
+    select d.id,
+      case when d.state = 'canceled' and d.culprit is not null then 9 else array_position(asked.states, d.state) - 1 end
+    from (select ${'of'}::text::bigint[] as ids, enum_range(null::millrace.state) as states offset 0) asked
+      cross join lateral (select id, state, culprit from millrace.done where id = any(asked.ids) offset 0) d
+  ) found
 `
 
 /** What these tasks wait for and cancel: the other task, the one that does, and how, as arrays in text. 3: cancels. */
@@ -179,11 +189,16 @@ export const loomEdges = one(
   from (
     select e.prerequisite as other, e.dependent as task,
       case e.condition when 'succeeded' then 0 when 'failed' then 1 else 2 end as kind
-    from unnest(${'of'}::text::bigint[]) asked(id) join millrace.edge e on e.dependent = asked.id
-    where e.condition <> 'ended'
+    from (select ${'of'}::text::bigint[] as ids offset 0) asked
+      cross join lateral (
+        select prerequisite, dependent, condition from millrace.edge
+        where dependent = any(asked.ids) and condition <> 'ended'
+        offset 0
+      ) e
     union all
     select s.target, s.task, 3
-    from unnest(${'of'}::text::bigint[]) asked(id) join millrace.supersede s on s.task = asked.id
+    from (select ${'of'}::text::bigint[] as ids offset 0) asked
+      cross join lateral (select target, task from millrace.supersede where task = any(asked.ids) offset 0) s
   ) edge
 `
 

@@ -29,7 +29,7 @@ tasks:
 const start = (server: TestServer, name: string, body: object, headers = {}) =>
   server.ask('POST', `/v1/archives/${encodeURIComponent(name)}/runs`, { body, headers })
 
-test('a workflow runs by hand with the inputs that were given and those by default', async () => {
+test('A11: a workflow runs by hand with the inputs that were given and those by default', async () => {
   const server = await archiveServer()
   const { name, commit } = await aPushArchive(server)
   await commit({ 'book.yaml': BOOK })

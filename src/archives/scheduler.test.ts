@@ -13,7 +13,7 @@ const DAY = 'on: { commit: }\ntasks: [{ name: day, command: make day }]\n'
 const keysOf = async (pool: { query(text: string): Promise<{ rows: { key: string }[] }> }) =>
   (await pool.query("select key from millrace.task where key like '%#%' order by id")).rows.map(({ key }) => key)
 
-test('a workflow runs when its time has come, at the newest revision, once', async () => {
+test('A11: a workflow runs when its time has come, at the newest revision, once', async () => {
   await using world = await atTime('2025-01-01T00:00:00Z')
   const { scheduler, pool } = world
   await world.commit({ 'night.yaml': nightly() })

@@ -126,6 +126,23 @@ test('neither ids nor a filter, or both, are refused', async () => {
   }
 })
 
+describe('priority', () => {
+  test('changes the place of tasks, shows before what it would do, and needs to be told which', async () => {
+    const [one, two] = [await server.add({ scope: 'placed' }), await server.add({ scope: 'placed' })]
+    const would = await run(['priority', '--filter', 'scope:placed', '--to', '-4', '--dry-run'])
+    expect(would).toMatchObject({ exitCode: 0, stderr: 'would prioritize 2 tasks; nothing was changed\n' })
+    const done = await run(['priority', one, two, '--to', '-4', '--yes', '-q'])
+    expect(done).toMatchObject({ exitCode: 0, stdout: `${one}\n${two}\n` })
+    const { stdout } = await run(['ls', '--scope', 'placed', '--json=id,priority'])
+    expect(JSON.parse(stdout)).toEqual([two, one].map((id) => ({ id, priority: -4 })))
+    expect(await run(['priority', one])).toMatchObject({ exitCode: 2 })
+    expect(await run(['priority', one, '--to', 'top'])).toMatchObject({ exitCode: 2 })
+    expect(await run(['priority', one, '--to', '9999999999'])).toMatchObject({ exitCode: 2 })
+    await server.perform()
+    expect(await run(['priority', one, '--to', '1'])).toMatchObject({ exitCode: 5 })
+  })
+})
+
 describe('a filter', () => {
   test('names exactly the tasks that it finds, and asks before it acts on them', async () => {
     const ids = [await server.add({ scope: 'filtered' }), await server.add({ scope: 'filtered' })]

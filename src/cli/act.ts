@@ -1,6 +1,6 @@
 // The commands that change tasks. All of them take ids or a filter, show what they would do, ask where that cannot be
 // undone, and say of each task what came of it.
-import type { Command } from 'commander'
+import type { Command, Option } from 'commander'
 import type { Client, routes } from '../api/index.ts'
 import type { CommandFile } from './command.ts'
 import type { Context, Server } from './context.ts'
@@ -13,7 +13,7 @@ import { clean, count } from './render/text.ts'
 import { ID, nameOf, paintState, refOf, type TaskSummary, taskColumns } from './task.ts'
 import { type Acted, type Refusal, tellActed } from './tell-acted.ts'
 
-type Verb = 'retry' | 'rerun' | 'cancel' | 'hold' | 'release' | 'skip'
+type Verb = 'retry' | 'rerun' | 'cancel' | 'hold' | 'release' | 'skip' | 'prioritize'
 
 export type Action = {
   readonly verb: Verb
@@ -24,6 +24,12 @@ export type Action = {
   /** What to do next, where something is left to do. */
   readonly next: string
   readonly examples: CommandFile['examples']
+  /** An option that must be given, and what it adds to the request. */
+  readonly needs?: {
+    readonly usage: string
+    readonly option: Option
+    readonly body: (options: Readonly<Record<string, unknown>>) => object
+  }
 }
 
 type Options = { readonly filter?: string; readonly dryRun?: boolean; readonly yes?: boolean; readonly cause?: string }
@@ -34,10 +40,11 @@ const MOST = 100_000
 
 export function actionCommand(action: Action): CommandFile {
   return {
-    usage: '[ID...] [--filter FILTER] [--cause TEXT] [--dry-run] [--yes]',
+    usage: `[ID...] ${action.needs === undefined ? '' : `${action.needs.usage} `}[--filter FILTER] [--cause TEXT] [--dry-run] [--yes]`,
     examples: action.examples,
     prints: 'list',
     define: (command: Command) => {
+      if (action.needs !== undefined) command.addOption(action.needs.option)
       command
         .argument('[id...]', ID)
         .option('--filter <filter>', 'all tasks that this search finds: state:failed scope:x')
@@ -110,7 +117,8 @@ async function actOnAll(
   { client, routes }: Server,
   { action, refs, options }: Work,
 ): Promise<Acted[]> {
-  const body = options.cause === undefined ? {} : { body: { cause: options.cause } }
+  const given = { ...action.needs?.body(options), ...(options.cause === undefined ? {} : { cause: options.cause }) }
+  const body = Object.keys(given).length === 0 ? {} : { body: given }
   const progress = createProgress(context, refs.length)
   try {
     return await mapAtOnce(refs, AT_ONCE, async (id) => {
@@ -126,7 +134,7 @@ async function actOnAll(
   }
 }
 
-type Asked = { readonly params: { readonly id: string }; readonly body?: { readonly cause: string } }
+type Asked = { readonly params: { readonly id: string }; readonly body?: object }
 
 /** A refusal concerns this task alone: the others are still acted on. A server that is gone concerns all. */
 async function actOnOne(
@@ -136,7 +144,7 @@ async function actOnOne(
   signal: AbortSignal,
 ): Promise<Acted> {
   try {
-    const { id, state } = await client.call(route, asked, { signal })
+    const { id, state } = await client.call(route as (typeof routes)['tasks']['cancel'], asked, { signal })
     return { id, state, error: undefined }
   } catch (error) {
     const { status } = error as Refusal

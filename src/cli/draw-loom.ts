@@ -53,7 +53,16 @@ export function drawLoom(picture: Picture, { style, width }: Output): string[] {
     ...lines,
     style.dim(LEGEND),
     ...(rows.length === 0 ? ['no revision has been planned yet'] : [frontier(picture)]),
+    ...problemsOf(picture),
   ]
+}
+
+/** Where to read what is wrong with the youngest revision that has problems. */
+function problemsOf({ archive, rows }: Picture): string[] {
+  const row = rows.find(({ problem_count: problems }) => problems > 0)
+  if (row === undefined) return []
+  const key = clean(`${archive}@${row.number}`)
+  return [`!: the problems of r${row.number} are told by \`millrace show ${/\s/.test(key) ? `'${key}'` : key}\``]
 }
 
 const gapText = ({ reason, since }: Picture['gaps'][number]) =>
@@ -90,13 +99,13 @@ function threads(
   ]
 }
 
-/** How far each task has got, counted from the youngest revision. */
+/** How far each task has got, counted from the youngest revision. What was superseded has got nowhere. */
 function frontier({ columns, rows, states }: Picture): string {
-  const isOver = (state: string) => ['succeeded', 'failed', 'canceled', 'skipped', 'superseded'].includes(state)
+  const hasResult = (state: string) => state === 'succeeded' || state === 'failed'
   const lag = columns.flatMap(({ name }, column) => {
     const at = rows.findIndex((row) => {
       for (let i = 0; i < row.cells.length; i += 3)
-        if (row.cells[i] === column) return isOver(states[row.cells[i + 1] ?? 0] ?? '')
+        if (row.cells[i] === column) return hasResult(states[row.cells[i + 1] ?? 0] ?? '')
       return false
     })
     return at > 0 && column > 0 ? [`${clean(name)} -${at}`] : []

@@ -47,6 +47,7 @@ const byCode: Readonly<Record<string, ExitName>> = {
   not_a_repository: 'not_found',
   hook_not_found: 'not_found',
   hook_refused: 'conflict',
+  import_refused: 'conflict',
   definition_broken: 'findings',
   unknown_workflow: 'not_found',
   unknown_workflow_task: 'not_found',

@@ -14,6 +14,12 @@ export type Host = {
   migrateStatus(config: Config): Promise<SchemaStatus>
   /** The script that brings a database of schema `from` to this release's. */
   migrateSql(from: number): Promise<string>
+  /** Calls `body` with the URL of the configured database; the embedded one runs meanwhile, whether a server does or not. */
+  besideDatabase<T>(config: Config, body: (databaseUrl: string) => Promise<T>): Promise<T>
+  /** Calls `take` with a copy of everything, line by line; answers how many rows it has. */
+  exportDatabase(config: Config, take: (line: string) => Promise<void>): Promise<number>
+  /** Reads a copy into the configured database, which must hold nothing yet: all of it or nothing. */
+  importDatabase(config: Config, lines: AsyncIterable<string>): Promise<number>
   /** Looks at the configured database, and changes nothing there. */
   examineDatabase(config: Config): Promise<Finding[]>
 }

@@ -14,4 +14,4 @@ export function aDuration(text: string): number {
 }
 
 /** For an option that may be given several times. */
-export const collect = (text: string, before: readonly string[]): string[] => [...before, text]
+export const collect = (text: string, before: readonly string[] = []): string[] => [...before, text]

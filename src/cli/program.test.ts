@@ -9,7 +9,9 @@ import { runProgram } from '../../test/program.ts'
 import { scratch } from '../../test/scratch.ts'
 import { settings } from '../config/index.ts'
 import { outputFlags } from './command.ts'
+import { exitCodes, exitMeanings } from './exit.ts'
 import { createProgram, loadAll } from './program.ts'
+import { topics } from './topics.ts'
 
 async function millrace(args: string[], env: Record<string, string> = {}) {
   await using program = runProgram('src/bin.ts', { args, env })
@@ -66,8 +68,14 @@ describe('help', () => {
     const own = command.options.filter(({ flags }) => !fromSettings.includes(flags))
     const taken = longOf(own).filter((flag) => !unspoken.includes(flag))
     expect(longs.toSorted()).toEqual(taken.toSorted())
-    const args = [...usage.replaceAll(/\[-.*?\]/g, '').matchAll(/[A-Z]{2,}/g)]
+    const args = [...usage.replaceAll(/\[-.*?\]|--[a-z-]+ [A-Z]+/g, '').matchAll(/[A-Z]{2,}/g)]
     expect(args).toHaveLength(command.registeredArguments.length)
+  })
+
+  test('a server takes every setting that the guide gives a flag for', () => {
+    const [, serve] = commands.find(([path]) => path === 'millrace serve') ?? []
+    const taken = longOf([...(serve?.options ?? []), ...program.options])
+    expect(taken).toEqual(expect.arrayContaining(fromSettings.map((flag) => flag.split(' ')[0])))
   })
 
   test('every command prints JSON when asked', () => {
@@ -85,6 +93,30 @@ describe('help', () => {
     expect(stdout).toContain('--run-if')
     expect((await begin(['help', 'node', 'add'])).stdout).toBe(stdout)
     expect((await begin(['--color', 'never', 'help', 'node', 'add'])).stdout).toBe(stdout)
+  })
+
+  test.each(topics.map(({ name, about }) => [name, about]))(
+    '%s is a topic, which the help of all names',
+    async (name, about) => {
+      const { exitCode, stdout } = await begin(['help', name])
+      expect(exitCode).toBe(0)
+      expect(stdout).toContain(about)
+      expect((await begin(['--help'])).stdout).toMatch(new RegExp(`^  ${name} +${about.slice(0, 10)}`, 'm'))
+    },
+  )
+
+  test('the topic of the exit codes has all of them', async () => {
+    const { stdout } = await begin(['help', 'exit-codes'])
+    for (const name of Object.keys(exitCodes) as (keyof typeof exitCodes)[]) {
+      expect(stdout).toMatch(new RegExp(`^ +${exitCodes[name]}  ${exitMeanings[name].replace(/[()]/g, '.')}$`, 'm'))
+    }
+  })
+
+  test('of what is neither a command nor a topic is refused, with the nearest', async () => {
+    const near = await begin(['help', 'exitcodes'])
+    expect(near.exitCode).toBe(2)
+    expect(near.stderr).toContain('did you mean exit-codes?')
+    expect((await begin(['help', 'something-else-altogether'])).stderr).not.toContain('did you mean')
   })
 
   test('nothing at all is answered with all commands and exit code 2', async () => {

@@ -1,9 +1,11 @@
 import { Command, CommanderError } from 'commander'
 import { type CommandFile, declare, splitJsonFields } from './command.ts'
 import type { GlobalOptions } from './context.ts'
-import { exitCodes, exitOf, tell } from './exit.ts'
+import { exitCodes, exitOf, tell, UsageError } from './exit.ts'
 import type { Loaders } from './host.ts'
-import { type Entry, hidden, tree } from './tree.ts'
+import type { Entry } from './leaf.ts'
+import { topics } from './topics.ts'
+import { hidden, tree } from './tree.ts'
 import { version } from './version.ts'
 import { processWorld, type Sink, type World } from './world.ts'
 
@@ -30,10 +32,13 @@ export function createProgram(perform: Perform, without: readonly string[] = [])
     program.commandsGroup(`${title}:`)
     for (const entry of commands) if (!without.includes(entry.name)) addEntry(program, entry, perform)
   }
-  program.helpCommand('help [command...]', 'explain a command')
+  program.helpCommand('help [command or topic]', 'explain a command, or what holds for many')
+  program.addHelpText('after', ['', 'Topics (millrace help TOPIC):', ...topics.map(topicLine)].join('\n'))
   for (const entry of hidden) if (!without.includes(entry.name)) addEntry(program, entry, perform, { hidden: true })
   return program.hook('preSubcommand', (_, command) => load(command, perform))
 }
+
+const topicLine = ({ name, about }: (typeof topics)[number]) => `  ${name.padEnd(20)} ${about}`
 
 type Place = { readonly hidden?: boolean; readonly isDefault?: boolean }
 
@@ -96,7 +101,13 @@ export async function run(argv: readonly string[], loaders: Loaders, world: Worl
   }
   forAll(program)
   try {
-    await program.parseAsync(splitJsonFields(askForHelp(argv)))
+    const asked = askedHelp(argv)
+    const topic = asked && (await explain(program, asked.words))
+    if (topic !== undefined) {
+      stdout.write(topic)
+      return exitCode
+    }
+    await program.parseAsync(splitJsonFields(asked?.argv ?? argv))
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
@@ -108,13 +119,28 @@ export async function run(argv: readonly string[], loaders: Loaders, world: Worl
   }
 }
 
+/** What `help TOPIC` prints; undefined where it is a command that is to be explained. Throws when it is neither. */
+async function explain(program: Command, [name, ...more]: readonly string[]): Promise<string | undefined> {
+  if (name === undefined || program.commands.some((command) => command.name() === name)) return undefined
+  const topic = topics.find((one) => one.name === name)
+  if (topic !== undefined && more.length === 0) return `${topic.about}\n\n${topic.text}\n`
+  const names = topics.map((one) => one.name)
+  const { closest } = await import('../config/index.ts')
+  const meant = closest(name, [...names, ...program.commands.map((command) => command.name())], 3)
+  throw new UsageError(
+    `there is no command and no topic ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+    `topics are ${names.join(', ')}; \`millrace --help\` lists the commands`,
+  )
+}
+
 /** `help node add` as `node add --help`: the parser would explain a command whose file is not loaded. */
-function askForHelp(argv: readonly string[]): string[] {
+function askedHelp(argv: readonly string[]): { readonly argv: string[]; readonly words: string[] } | undefined {
   const [node = '', script = '', ...words] = argv
   let at = 0
   while (words[at]?.startsWith('-')) at += /^--(server|token-file|color)$/.test(words[at] ?? '') ? 2 : 1
-  if (words[at] !== 'help') return [...argv]
-  return [node, script, ...words.slice(0, at), ...words.slice(at + 1), '--help']
+  if (words[at] !== 'help') return undefined
+  const about = words.slice(at + 1)
+  return { argv: [node, script, ...words.slice(0, at), ...about, '--help'], words: about }
 }
 
 /** `millrace ls | head` ends when `head` has seen enough, and says nothing about it. */

@@ -1,18 +1,7 @@
 // Every command: its name, what it does in half a line, and where its file is. Help and a mistyped name need no more
 // than this table; the file is loaded when its command is asked for.
-import type { CommandFile } from './command.ts'
-
-type Leaf = { readonly name: string; readonly about: string; readonly load: () => Promise<CommandFile> }
-type Branch = {
-  readonly name: string
-  readonly about: string
-  readonly commands: readonly Leaf[]
-  /** The one that is meant where none is named. */
-  readonly byDefault?: string
-}
-export type Entry = Leaf | Branch
-
-const leaf = (name: string, about: string, load: Leaf['load']): Leaf => ({ name, about, load })
+import { type Entry, type Leaf, leaf } from './leaf.ts'
+import { databases, webhooks } from './tree-machinery.ts'
 
 type Group = { readonly title: string; readonly commands: readonly Entry[] }
 
@@ -21,6 +10,11 @@ const start: readonly Entry[] = [
     'serve',
     'start the server, with its database unless another is named',
     async () => (await import('./commands/serve.ts')).serve,
+  ),
+  leaf(
+    'init',
+    'write what a repository begins with: settings and a workflow file',
+    async () => (await import('./commands/init.ts')).init,
   ),
   leaf('demo', 'show a living example', async () => (await import('./commands/demo.ts')).demo),
   {
@@ -82,7 +76,7 @@ const look: readonly Entry[] = [
     async () => (await import('./commands/status.ts')).status,
   ),
   leaf('ls', 'list tasks', async () => (await import('./commands/ls.ts')).ls),
-  leaf('show', 'show a task', async () => (await import('./commands/show.ts')).show),
+  leaf('show', 'show a task, or a revision of an archive', async () => (await import('./commands/show.ts')).show),
   leaf('why', 'say why a task is in its state', async () => (await import('./commands/why.ts')).why),
   leaf('logs', 'print the output of a task', async () => (await import('./commands/logs.ts')).logs),
   leaf(
@@ -102,6 +96,7 @@ const look: readonly Entry[] = [
     async () => (await import('./commands/events.ts')).events,
   ),
   leaf('top', 'show what runs, live', async () => (await import('./commands/top.ts')).top),
+  leaf('open', 'show a task, or the dashboard, in a browser', async () => (await import('./commands/open.ts')).open),
 ]
 
 const act: readonly Entry[] = [
@@ -117,6 +112,11 @@ const act: readonly Entry[] = [
     async () => (await import('./commands/cancel.ts')).cancel,
   ),
   leaf('hold', 'keep tasks from starting', async () => (await import('./commands/hold.ts')).hold),
+  leaf(
+    'priority',
+    'say which tasks come first among those that are ready',
+    async () => (await import('./commands/priority.ts')).priority,
+  ),
   leaf('release', 'let held tasks go on', async () => (await import('./commands/release.ts')).release),
   leaf(
     'skip',
@@ -273,6 +273,17 @@ const other: readonly Entry[] = [
     name: 'config',
     about: 'the settings',
     commands: [
+      leaf('get', 'print the value of a setting', async () => (await import('./commands/config-get.ts')).configGet),
+      leaf(
+        'set',
+        'write a setting into the configuration file',
+        async () => (await import('./commands/config-set.ts')).configSet,
+      ),
+      leaf(
+        'path',
+        'print where the configuration file is',
+        async () => (await import('./commands/config-path.ts')).configPathCommand,
+      ),
       leaf(
         'explain',
         'print every setting in force and where it came from',
@@ -289,7 +300,10 @@ const other: readonly Entry[] = [
 ]
 
 export const tree: readonly Group[] = [
-  { title: 'Start', commands: start },
+  {
+    title: 'Start',
+    commands: [...start, { name: 'db', about: 'the database: reach it, copy it, move it', commands: databases }],
+  },
   { title: 'Look', commands: look },
   { title: 'Act', commands: act },
   {
@@ -320,6 +334,10 @@ export const tree: readonly Group[] = [
     ],
   },
   { title: 'Hooks', commands: [{ name: 'hook', about: 'the hooks of repositories on this host', commands: hooks }] },
+  {
+    title: 'Machinery',
+    commands: [{ name: 'webhook', about: 'receivers outside that are told of events', commands: webhooks }],
+  },
   {
     title: 'Access',
     commands: [

@@ -1,6 +1,10 @@
-/** The known word that needs the fewest changes of letters to become `word`: what was probably meant. */
-export function closest(word: string, known: readonly string[]): string | undefined {
-  return [...known].sort((a, b) => distance(word, a) - distance(word, b))[0]
+/**
+ * The known word that needs the fewest changes of letters to become `word`: what was probably meant. None when all need
+ * more than `most`.
+ */
+export function closest(word: string, known: readonly string[], most = Infinity): string | undefined {
+  const [first] = [...known].sort((a, b) => distance(word, a) - distance(word, b))
+  return first === undefined || distance(word, first) > most ? undefined : first
 }
 
 function distance(from: string, to: string): number {

@@ -95,7 +95,8 @@ function fromFile(setting: Setting, file: ConfigFile | undefined): Given | undef
     : { value, source: file?.path ?? '', folder: file?.folder ?? '' }
 }
 
-function check(setting: Setting, given: Given, folder: string, problems: string[]): unknown {
+/** The value as the setting takes it; undefined, with the problem told, when it does not. */
+export function check(setting: Setting, given: Given, folder: string, problems: string[]): unknown {
   const text = typeof given.value === 'number' ? String(given.value) : given.value
   const value = typeof text === 'string' ? setting.parse(text) : undefined
   if (value === undefined) {
@@ -108,7 +109,16 @@ function check(setting: Setting, given: Given, folder: string, problems: string[
 
 type ConfigFile = { readonly path: string; readonly folder: string; readonly values: Record<string, unknown> }
 
-const FILE_NAME = 'millrace.config.yaml'
+export const FILE_NAME = 'millrace.config.yaml'
+
+/** The configuration file in force, or where one would be read: the one that is named, the nearest, or here. */
+export function configPath({
+  environment = process.env,
+  workingDirectory = process.cwd(),
+}: ConfigSources = {}): string {
+  const named = environment['MILLRACE_CONFIG']
+  return named ? resolve(workingDirectory, named) : (nearestFile(workingDirectory) ?? join(workingDirectory, FILE_NAME))
+}
 
 async function readFile(named: string | undefined, folder: string): Promise<ConfigFile | undefined> {
   const path = named ? resolve(folder, named) : nearestFile(folder)

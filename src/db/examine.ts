@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { packagedBinaries } from './embedded-binaries.ts'
 import { CLUSTER } from './embedded-cluster.ts'
-import { DataDirectoryInUse } from './embedded-errors.ts'
 import { listen } from './listen.ts'
 import { schemaStatus } from './migrate.ts'
-import { type Database, type DatabaseOptions, openDatabase } from './open.ts'
+import type { Database, DatabaseOptions } from './open.ts'
+import { openBeside } from './open-beside.ts'
 import type { Pool } from './pool.ts'
 
 export type Finding = {
@@ -30,7 +30,7 @@ export async function examineDatabase(options: DatabaseOptions): Promise<Finding
     return [examinePackage()]
   let database: Database
   try {
-    database = await open(options)
+    database = await openBeside(options)
   } catch (error) {
     const { message, remedy } = error as Error & { remedy?: string }
     return [{ check: 'database', state: 'bad', evidence: message, fix: remedy ?? null }]
@@ -39,18 +39,6 @@ export async function examineDatabase(options: DatabaseOptions): Promise<Finding
     return await examine(database)
   } finally {
     await database.stop()
-  }
-}
-
-/** The embedded database of a server that runs is asked through its socket; otherwise it is started for a moment. */
-async function open(options: DatabaseOptions): Promise<Database> {
-  try {
-    return await openDatabase(options)
-  } catch (error) {
-    if (!(error instanceof DataDirectoryInUse)) throw error
-    const socket = encodeURIComponent(join(resolve(options.dataDir), CLUSTER))
-    const databaseUrl = `postgresql://millrace@localhost/millrace?host=${socket}`
-    return openDatabase({ ...options, databaseUrl, shownAs: `the embedded database of process ${error.pid}` })
   }
 }
 

@@ -3,6 +3,7 @@
 // every statement takes and returns and compares it with what is declared here.
 import type { Db } from './pool.ts'
 import { isPreparing } from './prepare.ts'
+import { arrayWriter } from './write-array.ts'
 
 /** A PostgreSQL type by its name there, carrying the TypeScript type it has here. */
 export type SqlType<T> = { readonly name: string; readonly isNullable?: boolean; readonly as?: T }
@@ -63,9 +64,13 @@ function declare<P extends Shape, C extends Shape, R>(
       parameters: order.map((key) => [key, parameters[key] as SqlType<unknown>] as const),
       columns: Object.entries(columns),
     })
+    const toText = order.map((key) => arrayWriter((parameters[key] as SqlType<unknown>).name))
     return async (db, values) => {
       const given = values as Record<string, unknown>
-      const bound = order.map((key) => given[key] ?? null)
+      const bound = order.map((key, i) => {
+        const value = given[key] ?? null
+        return value === null ? null : (toText[i]?.(value as never) ?? value)
+      })
       const result = await db.query(isPreparing(db) ? { name, text: sql, values: bound } : { text: sql, values: bound })
       return answer(result.rows as Values<C>[])
     }

@@ -1,7 +1,7 @@
 // What a person or an application does to tasks by hand. Each verb is one call of the engine in the database; a task
 // whose state does not allow it is refused by name, and then none of the given tasks is touched.
 import { type Db, type Pool, transaction } from '../db/index.ts'
-import { toEdges, toTaskId } from './add.ts'
+import { checkPriority, toEdges, toTaskId } from './add.ts'
 import { StateRefused, translated, UnfinishedWork } from './errors.ts'
 import { read, type TaskRef } from './read.ts'
 import { countUnfinished, findSucceeded } from './reads.sql.ts'
@@ -10,6 +10,7 @@ import {
   cancelTasks,
   holdTasks,
   lockUnstarted,
+  prioritizeTasks,
   releaseTasks,
   retryTasks,
   rewireTask,
@@ -72,6 +73,15 @@ export function release(pool: Pool, refs: Refs, options?: ActOptions): Promise<v
   return act(pool, refs, options, {
     participle: 'released',
     verb: async (db, ids, record) => (await releaseTasks(db, { ids, ...record })).ids,
+  })
+}
+
+/** Gives tasks that have not started another priority; lower comes first. */
+export async function prioritize(pool: Pool, refs: Refs, priority: number, options?: ActOptions): Promise<void> {
+  checkPriority(priority)
+  return act(pool, refs, options, {
+    participle: 'given another priority',
+    verb: async (db, ids, record) => (await prioritizeTasks(db, { ids, priority, ...record })).ids,
   })
 }
 

@@ -134,8 +134,7 @@ function checkOptions(item: AddItem): void {
   for (const lock of item.locks ?? []) checkName('the name of a lock', lock)
   checkName('the group of a limit', item.limit?.group)
   const { priority, maxAttempts, delaySeconds, notBefore, limit } = item
-  if (priority !== undefined && !(Number.isInteger(priority) && Math.abs(priority) < 2 ** 31))
-    throw new InvalidOption(`priority must be a whole number of 32 bits, not ${priority}`)
+  if (priority !== undefined) checkPriority(priority)
   if (maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts < 2 ** 15))
     throw new InvalidOption(`maxAttempts must be a whole number from 1 to 32767, not ${maxAttempts}`)
   if (delaySeconds !== undefined && !(delaySeconds >= 0 && delaySeconds < 1e10))
@@ -158,25 +157,34 @@ type Links = {
 }
 
 function toLinks(items: readonly AddItem[]): Links {
-  const edges: [item: number, prerequisite: string, condition: Condition][] = []
-  const cancels: [item: number, target: string, isChain: boolean][] = []
+  const edges = { items: [] as number[], prerequisites: [] as string[], conditions: [] as Condition[] }
+  const cancels = { items: [] as number[], targets: [] as string[], chains: [] as boolean[] }
   items.forEach((item, i) => {
+    const named = (item.requires?.length ?? 0) > 1 ? new Set<string>() : undefined
     for (const required of item.requires ?? []) {
-      const when = typeof required === 'string' ? 'succeeded' : (required.when ?? 'succeeded')
-      edges.push([i + 1, toReference(required, items.length), toCondition(when)])
+      const prerequisite = toReference(required, items.length)
+      const condition = toCondition(typeof required === 'string' ? 'succeeded' : (required.when ?? 'succeeded'))
+      const edge = condition === 'succeeded' ? prerequisite : `${prerequisite} ${condition}`
+      if (named?.has(edge)) continue
+      named?.add(edge)
+      edges.items.push(i + 1)
+      edges.prerequisites.push(prerequisite)
+      edges.conditions.push(condition)
     }
     for (const target of item.cancels ?? []) {
-      const isChain = typeof target === 'object' && target.isChain === true
-      cancels.push([i + 1, toReference(target, items.length), isChain])
+      cancels.items.push(i + 1)
+      cancels.targets.push(toReference(target, items.length))
+      cancels.chains.push(typeof target === 'object' && target.isChain === true)
     }
   })
+  const [hasEdges, hasCancels] = [edges.items.length > 0, cancels.items.length > 0]
   return {
-    edge_items: edges.length > 0 ? edges.map(([item]) => item) : null,
-    edge_prerequisites: edges.length > 0 ? edges.map(([, prerequisite]) => prerequisite) : null,
-    edge_conditions: edges.length > 0 ? edges.map(([, , condition]) => condition) : null,
-    cancel_items: cancels.length > 0 ? cancels.map(([item]) => item) : null,
-    cancel_targets: cancels.length > 0 ? cancels.map(([, target]) => target) : null,
-    cancel_chains: cancels.some(([, , isChain]) => isChain) ? cancels.map(([, , isChain]) => isChain) : null,
+    edge_items: hasEdges ? edges.items : null,
+    edge_prerequisites: hasEdges ? edges.prerequisites : null,
+    edge_conditions: edges.conditions.some((condition) => condition !== 'succeeded') ? edges.conditions : null,
+    cancel_items: hasCancels ? cancels.items : null,
+    cancel_targets: hasCancels ? cancels.targets : null,
+    cancel_chains: cancels.chains.includes(true) ? cancels.chains : null,
   }
 }
 
@@ -214,14 +222,13 @@ export function toEdges(requires: readonly Requirement[]): { prerequisites: Task
   }
 }
 
+const itemOf = (required: RequirementRef) => (typeof required === 'object' && 'item' in required ? required.item : -1)
+
 /** Refuses edges among the items of one call that close a cycle; an edge to an existing task cannot. */
 function refuseCycle(items: readonly AddItem[]): void {
-  const above = items.map((item) =>
-    (item.requires ?? []).flatMap((required) =>
-      typeof required === 'object' && 'item' in required ? [required.item] : [],
-    ),
-  )
-  if (above.every((list) => list.length === 0)) return
+  // What waits for earlier items alone, as most do, closes none.
+  if (items.every((item, i) => (item.requires ?? []).every((required) => itemOf(required) < i))) return
+  const above = items.map((item) => (item.requires ?? []).map(itemOf).filter((at) => at >= 0))
   const state = new Uint8Array(items.length) // 1: on the path, 2: known to be free of cycles
   for (let start = 0; start < items.length; start += 1) {
     if (state[start] !== 0) continue
@@ -243,4 +250,9 @@ function refuseCycle(items: readonly AddItem[]): void {
       }
     }
   }
+}
+
+export function checkPriority(priority: number): void {
+  if (!(Number.isInteger(priority) && Math.abs(priority) < 2 ** 31))
+    throw new InvalidOption(`priority must be a whole number of 32 bits, not ${priority}`)
 }

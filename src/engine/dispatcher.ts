@@ -3,16 +3,11 @@
 // by themselves and an idle dispatcher answers at once.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isConnectionLost, isRetryable, type Listener, prepareWhereDirect } from '../db/index.ts'
-import {
-  type Dispatcher,
-  type DispatcherParts,
-  type DispatchOptions,
-  type Settings,
-  toSettings,
-} from './dispatch-options.ts'
+import { type Dispatcher, type DispatcherParts, type DispatchOptions, toSettings } from './dispatch-options.ts'
 import { beginSuspect } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
-import { LeaseKeeper, type Wanted } from './lease-keeper.ts'
+import { lanesOf } from './lanes-of.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
 import { NextLook } from './next-look.ts'
 import { Pace } from './pace.ts'
 import { perform } from './perform.ts'
@@ -22,6 +17,7 @@ import { Returns } from './returns.ts'
 import { Run } from './run.ts'
 import { type ClaimedTask, type StepAnswer, step } from './step.ts'
 import { Unbegun } from './unbegun.ts'
+import { Wish } from './wish.ts'
 import { withGrace } from './with-grace.ts'
 import type { AnyWorker } from './worker.ts'
 
@@ -36,10 +32,11 @@ const isPassing = (error: Error) => isConnectionLost(error) || isRetryable(error
 
 export class DispatcherLoop implements Dispatcher {
   readonly #parts: DispatcherParts
-  readonly #options: Settings
-  readonly #workers: ReadonlyMap<string, AnyWorker>
+  readonly #options: ReturnType<typeof toSettings>
+  readonly #workers: readonly AnyWorker[]
   readonly #pace: Pace
   readonly #lease: LeaseKeeper
+  readonly #wish: Wish
   #workerOfLane = new Map<number, AnyWorker>()
   #lanes: number[] = []
 
@@ -54,8 +51,6 @@ export class DispatcherLoop implements Dispatcher {
   #mustLookFully = false
   #isIdleListed = false
   #isStopping = false
-  #wanted: Wanted = 'running'
-  #isDrained = false
   #isOver = false
   #isLosing = false
   #isScheduled = false
@@ -72,8 +67,9 @@ export class DispatcherLoop implements Dispatcher {
     this.#options = toSettings(options)
     if (workers.length === 0) throw new InvalidOption('a dispatcher needs at least one worker')
     for (const worker of workers) parts.names.define(worker)
-    this.#workers = new Map(workers.map((worker) => [worker.kind, worker]))
+    this.#workers = workers
     this.#unbegun = new Unbegun(this.#options.maxDeaths)
+    this.#wish = new Wish(this.#options.onDrained)
     this.#pace = new Pace(this.#options.concurrency, this.#options.prefetch)
     this.#returns = new Returns(parts.control, (error) => {
       if (!isPassing(error)) this.#options.onError?.(error)
@@ -97,7 +93,7 @@ export class DispatcherLoop implements Dispatcher {
         onSilence: () => this.#abort('lease_lost'),
         onCancel: (ids) => this.#cancel(ids),
         onExpired: () => this.#wake(),
-        onWanted: (wanted) => this.#want(wanted),
+        onWanted: (wanted) => this.#wish.hear(wanted) && this.#obey(),
       },
     )
   }
@@ -112,13 +108,8 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   async #setUp(): Promise<void> {
-    const wanted = [...this.#workers.values()].flatMap((worker) =>
-      (this.#options.queues ?? [worker.queue ?? 'default']).map((queue) => ({ queue, kind: worker.kind })),
-    )
-    this.#lanes = await this.#parts.names.laneIds(wanted)
-    this.#workerOfLane = new Map(
-      this.#lanes.map((lane, i) => [lane, this.#workers.get(wanted[i]?.kind as string) as AnyWorker]),
-    )
+    this.#workerOfLane = await lanesOf(this.#parts.names, this.#workers, this.#options.queues)
+    this.#lanes = [...this.#workerOfLane.keys()]
     await prepareWhereDirect(this.#parts.control)
     await this.#lease.take(this.#lanes)
     this.#listener = this.#parts.listen(
@@ -146,9 +137,8 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #room(): number {
-    return this.#isStopping || this.#wanted !== 'running'
-      ? 0
-      : this.#pace.room(this.#running.size + this.#unbegun.size + this.#claiming)
+    if (this.#isStopping || !this.#wish.isToRun) return 0
+    return this.#pace.room(this.#running.size + this.#unbegun.size + this.#claiming)
   }
 
   #turn(): void {
@@ -233,8 +223,8 @@ export class DispatcherLoop implements Dispatcher {
   #begin(tasks: readonly ClaimedTask[], holder: number): void {
     if (tasks.length === 0) return
     for (const task of tasks) this.#unbegun.push(new Run(this.#workerOfLane.get(task.lane) as AnyWorker, task, holder))
-    const isUnwanted = this.#isStopping || this.#wanted !== 'running'
-    if (isUnwanted || holder !== this.#lease.holder) this.#returns.give(this.#unbegun.takeAll())
+    if (this.#isStopping || !this.#wish.isToRun || holder !== this.#lease.holder)
+      this.#returns.give(this.#unbegun.takeAll())
     else this.#fill()
   }
 
@@ -365,12 +355,8 @@ export class DispatcherLoop implements Dispatcher {
     this.#returns.give(stale)
   }
 
-  /** Somebody asked it to pause, to drain, or to go on. */
-  #want(wanted: Wanted): void {
-    if (wanted === this.#wanted) return
-    this.#wanted = wanted
-    this.#isDrained = false
-    if (wanted !== 'running') this.#returns.give(this.#unbegun.takeAll())
+  #obey(): void {
+    if (!this.#wish.isToRun) this.#returns.give(this.#unbegun.takeAll())
     this.#wake()
   }
 
@@ -388,11 +374,8 @@ export class DispatcherLoop implements Dispatcher {
     const inHand = this.#running.size + this.#unbegun.size + this.#finished.length
     const isQuiet = inHand + this.#stepsUnderWay + this.#unsettled === 0 && !this.#recovery.isUnderWay
     const isSure = this.#isDry && !this.#mustLookFully
-    if (isQuiet && this.#wanted === 'draining' && !this.#isDrained) {
-      this.#isDrained = true
-      this.#options.onDrained?.()
-    }
-    if (!isQuiet || !(isSure || this.#isStopping || this.#wanted !== 'running')) return
+    if (isQuiet) this.#wish.quiet()
+    if (!isQuiet || !(isSure || this.#isStopping || !this.#wish.isToRun)) return
     for (const resolve of this.#waiters.splice(0)) resolve()
   }
 

@@ -36,6 +36,16 @@ test('performing the next task answers its error, and the state it went to', asy
   })
 })
 
+test('of tasks that become ready at once, those that were added first are performed first', async () => {
+  const gate = aWorker()
+  const ran: number[] = []
+  const worker = aWorker({ work: ({ payload }) => void ran.push(payload.n) })
+  const first = await engine.add(gate)
+  for (let n = 1; n <= 20; n += 1) await engine.add(worker, { requires: [first] }, { n })
+  await drain(engine.millrace, [gate, worker])
+  expect(ran).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
+})
+
 test('draining performs what callbacks add meanwhile, until nothing is ready', async () => {
   const child = aWorker()
   const parent = aWorker({

@@ -54,6 +54,26 @@ export class TaskNotFound extends MillraceError {
   }
 }
 
+/** A search finds another number of tasks than the caller believes; nothing was done. */
+export class CountDiffers extends MillraceError {
+  readonly code = 'count_differs'
+  readonly remedy = 'look at the tasks again, and give the number that they are now'
+  readonly count: number
+  constructor(expected: number, count: number) {
+    super(`${expected} tasks were expected and ${count} are there: nothing was done`)
+    this.count = count
+  }
+}
+
+/** A search finds more tasks than can be acted on at once, or takes too long; nothing was done. */
+export class TooManyTasks extends MillraceError {
+  readonly code = 'too_many_tasks'
+  readonly remedy = 'make the search narrower'
+  constructor(most: number) {
+    super(`the search finds more than ${most} tasks, or takes too long: nothing was done`)
+  }
+}
+
 /** No dispatcher of that number lives: it has stopped or died, or its lease was lost and it has another number. */
 export class WorkerNotFound extends MillraceError {
   readonly code = 'worker_not_found'

@@ -1,10 +1,12 @@
 export type { ActOptions, EndOptions, RerunAllOptions } from './act.ts'
+export type { BulkOptions, BulkResult, BulkVerb } from './act-on-many.ts'
 export type { AddedTask, AddItem, AddOptions, CancelRef, ItemRef } from './add.ts'
 export { type Attention, severities } from './attention.ts'
 export { countTasks, type TaskCount } from './count.ts'
 export type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 export {
   AmbiguousTask,
+  CountDiffers,
   CursorMismatch,
   CycleRefused,
   InvalidOption,
@@ -17,6 +19,7 @@ export {
   PositionGone,
   StateRefused,
   TaskNotFound,
+  TooManyTasks,
   UnfinishedWork,
   UnknownKind,
   WorkerNotFound,
@@ -25,6 +28,7 @@ export { EventHub } from './event-hub.ts'
 export type { Wanted } from './lease-keeper.ts'
 export { type ListOptions, listTasks, type TaskFilter, type TaskList, type TaskSummary } from './list.ts'
 export { type DispatcherSummary, listDispatchers } from './list-dispatchers.ts'
+export type { Line } from './list-lines.ts'
 export type { Look } from './look.ts'
 export { type ConnectOptions, connect, Millrace } from './millrace.ts'
 export {
@@ -57,6 +61,7 @@ export type {
 } from './task-event.ts'
 export type { Percentiles, Throughput, ThroughputBucket } from './throughput.ts'
 export type { Span, SpanKind, Timeline, TimelineTask } from './timeline.ts'
+export type { Typical } from './typical.ts'
 export type { Why } from './why.ts'
 export { AdvisoryError, PermanentError, TransientError, WorkError, type WorkErrorOptions } from './work-error.ts'
 export {

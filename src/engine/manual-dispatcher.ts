@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { beginSuspect, register, unregister } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
+import { lanesOf } from './lanes-of.ts'
 import { type Millrace, type Parts, partsOf } from './millrace.ts'
 import { perform } from './perform.ts'
 import { readAttempts, readTask } from './reads.sql.ts'
@@ -73,19 +74,15 @@ export class ManualDispatcher {
     if (workers.length === 0) throw new InvalidOption('at least one worker is needed')
     const parts = partsOf(millrace)
     for (const worker of workers) parts.names.define(worker)
-    const wanted = workers.flatMap((worker) =>
-      (options.queues ?? [worker.queue ?? 'default']).map((queue) => ({ queue, kind: worker.kind, worker })),
-    )
-    const lanes = await parts.names.laneIds(wanted)
+    const workerOfLane = await lanesOf(parts.names, workers, options.queues)
     const { id } = await register(parts.pool, {
       name: options.name ?? 'by hand',
       lease_seconds: options.leaseSeconds ?? LEASE_SECONDS,
-      lanes: [...new Set(lanes)],
+      lanes: [...workerOfLane.keys()],
       host: hostname(),
       facts: '{}',
       before: null,
     })
-    const workerOfLane = new Map(lanes.map((lane, i) => [lane, wanted[i]?.worker as AnyWorker]))
     return new ManualDispatcher(parts, { id, lanes: [...workerOfLane.keys()], workerOfLane }, options)
   }
 

@@ -1,5 +1,6 @@
 import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect, snapshot } from '../db/index.ts'
 import * as act from './act.ts'
+import { actOnMany, type BulkOptions, type BulkResult, type BulkVerb } from './act-on-many.ts'
 import { type AddedTask, type AddItem, type AddOptions, add } from './add.ts'
 import { type Attention, attention } from './attention.ts'
 import { countTasks, type TaskCount } from './count.ts'
@@ -10,6 +11,7 @@ import { EventHub } from './event-hub.ts'
 import type { Wanted } from './lease-keeper.ts'
 import { type ListOptions, listTasks, type TaskList } from './list.ts'
 import { type DispatcherSummary, listDispatchers, want } from './list-dispatchers.ts'
+import { type Line, listLines } from './list-lines.ts'
 import { type Look, look } from './look.ts'
 import { Names } from './names.ts'
 import { type OutboxRetention, publish, readEvents, sequence } from './outbox.ts'
@@ -29,6 +31,7 @@ import type {
 } from './task-event.ts'
 import { type Throughput, throughput } from './throughput.ts'
 import { type Timeline, tasksInWindow, timeline } from './timeline.ts'
+import { type Typical, typical } from './typical.ts'
 import { type Why, whyOf } from './why.ts'
 import type { AnyWorker, PayloadInput, Requirement } from './worker.ts'
 
@@ -150,6 +153,11 @@ export class Millrace {
     return countTasks(this.#pool)
   }
 
+  /** What is ready and not begun, by queue and kind; the line whose first has waited the longest comes first. */
+  lines(): Promise<Line[]> {
+    return listLines(this.#pool)
+  }
+
   /** What needs a person's attention among tasks and dispatchers; of what has happened, since a time. */
   attention(since: Date): Promise<Attention[]> {
     return attention(this.#pool, since)
@@ -171,6 +179,11 @@ export class Millrace {
       const { ids, isCut } = await tasksInWindow(db, window)
       return timeline(db, ids, isCut)
     })
+  }
+
+  /** How long tasks like this one usually take; undefined when too few have succeeded. */
+  async typical(ref: reading.TaskRef): Promise<Typical | undefined> {
+    return typical(this.#pool, await reading.read(this.#pool, ref))
   }
 
   /** The id of a task that a person named: a number, `scope/key`, or `My-Project@12:index`. */
@@ -242,8 +255,21 @@ export class Millrace {
     return this.#nudging(act.release(this.#pool, refs, options))
   }
 
+  prioritize(
+    refs: reading.TaskRef | readonly reading.TaskRef[],
+    priority: number,
+    options?: act.ActOptions,
+  ): Promise<void> {
+    return this.#nudging(act.prioritize(this.#pool, refs, priority, options))
+  }
+
   skip(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.EndOptions): Promise<void> {
     return this.#nudging(act.skip(this.#pool, refs, options))
+  }
+
+  /** Does the same to all tasks that a search finds, when they are as many as the caller believes. */
+  actOnMany(verb: BulkVerb, options: BulkOptions): Promise<BulkResult> {
+    return actOnMany(this, verb, options)
   }
 
   succeed(refs: reading.TaskRef | readonly reading.TaskRef[], options?: act.ActOptions): Promise<void> {

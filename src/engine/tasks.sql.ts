@@ -123,6 +123,14 @@ export const holdTasks = one(
   select millrace.hold(${'ids'}, ${'cause'}, ${'actor'}) as ids
 `
 
+export const prioritizeTasks = one(
+  'engine.prioritize',
+  { ids: array(int8), priority: int4, cause: nullable(text), actor: nullable(text) },
+  { ids: array(int8) },
+)`
+  select millrace.prioritize(${'ids'}, ${'priority'}, ${'cause'}, ${'actor'}) as ids
+`
+
 export const releaseTasks = one(
   'engine.release',
   { ids: array(int8), cause: nullable(text), actor: nullable(text) },

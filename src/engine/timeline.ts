@@ -1,7 +1,6 @@
 // Where the time of tasks went: waiting for others, ready without a place, running, waiting to be tried again.
 import type { Db } from '../db/index.ts'
-import type { Condition, TaskState } from './task.ts'
-import { taskStates } from './task.ts'
+import { type Condition, isTerminal, type TaskState } from './task.ts'
 import { readEdgesAmong, readTimes, windowTasks } from './timeline.sql.ts'
 
 const MOST_ATTEMPTS = 50
@@ -99,7 +98,7 @@ function restingKind({ outcome, prior }: Row): SpanKind {
 }
 
 function nextKind({ outcome, next }: Row): SpanKind {
-  if ((taskStates.final as readonly string[]).includes(outcome)) return 'over'
+  if (isTerminal(outcome as TaskState)) return 'over'
   return next === 'delayed' || next === 'held' ? next : 'waiting'
 }
 

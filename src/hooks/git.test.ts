@@ -30,7 +30,7 @@ async function aBare(name = 'book.git') {
   return { bare, clone, commit, push: (...what: string[]) => git(clone, 'push', '--quiet', 'origin', ...what) }
 }
 
-test('a push announces the new tip of the branch, and a push to another branch nothing', async () => {
+test('A13: a push announces the new tip of the branch, and a push to another branch nothing', async () => {
   const { bare, commit, push } = await aBare(`b'o "o" $k@1.git`)
   const receiver = await aReceiver()
   await installAt({ kind: 'git', path: bare }, { url: receiver.url, branch: 'main' })

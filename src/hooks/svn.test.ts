@@ -15,7 +15,7 @@ import { examineHook, findRepository, listInstalled, tryHook, uninstall } from '
 const run = promisify(execFile)
 const spoolOf = (folder: string) => readdir(join(folder, 'spool'))
 
-test('a commit is announced, whatever the path and the archive are called', async () => {
+test('A13: a commit is announced, whatever the path and the archive are called', async () => {
   const repo = await anSvnRepository(`it's a "repo"@2 $HOME #é`)
   const receiver = await aReceiver()
   await installAt({ kind: 'svn', path: repo.path }, { archive: `Ünï/co'de "x" %2F`, url: receiver.url })
@@ -57,7 +57,7 @@ test.each(['curl', 'wget', 'perl', 'bash'])('%s alone is enough to announce and 
   expect((await listInstalled(repository))[0]?.last).toMatchObject({ status: 202, sender })
 })
 
-test('a committer does not wait for a server that never answers', async () => {
+test('A13: a committer does not wait for a server that never answers', async () => {
   const repo = await anSvnRepository()
   const receiver = await aReceiver(() => {})
   await installAt({ kind: 'svn', path: repo.path }, { url: receiver.url })
@@ -67,7 +67,7 @@ test('a committer does not wait for a server that never answers', async () => {
   expect(await new Promise((resolve) => receiver.server.getConnections((_, count) => resolve(count)))).toBe(1)
 })
 
-test('what a server that is away does not hear is sent with the next commit', async () => {
+test('A13: what a server that is away does not hear is sent with the next commit', async () => {
   const repo = await anSvnRepository()
   const port = await freePort()
   const { folder } = await installAt({ kind: 'svn', path: repo.path }, { url: `http://127.0.0.1:${port}` })

@@ -44,3 +44,17 @@ test('under a base path the server answers with it and without, and names it in 
   const { json } = await server.ask('POST', '/v1/sign-in-links', { body: {} })
   expect(json.url).toMatch(`${server.url}/millrace/sign-in#`)
 })
+
+test('the page says which build it is, and another base is another build', async () => {
+  const buildOf = async (url: string) =>
+    /name="millrace-build" content="([\w-]{22})"/.exec(await (await get(url)).text())?.[1]
+  await using server = await aServer()
+  await using moved = await aServer({ base_path: '/millrace' })
+  const build = await buildOf(server.url)
+  expect(build).toBeDefined()
+  expect(await buildOf(`${server.url}/tasks`)).toBe(build)
+  expect(await buildOf(moved.url)).not.toBe(build)
+  const page = await (await get(server.url)).text()
+  expect(page).toMatch(/name="millrace-version" content="\d+\.\d+\.\d+/)
+  expect(page).toContain(`name="millrace-zone" content="${Intl.DateTimeFormat().resolvedOptions().timeZone}"`)
+})

@@ -24,8 +24,8 @@ declare module 'fastify' {
 type Page = { readonly plain: Buffer; readonly br: Buffer; readonly gzip: Buffer; readonly etag: string }
 
 /** Serves the dashboard. What is missing when nothing was built is answered as any other unknown path. */
-export function addDashboard(app: FastifyInstance, basePath: string): void {
-  const page = existsSync(`${BUILT}index.html`) ? readPage(basePath) : undefined
+export function addDashboard(app: FastifyInstance, basePath: string, version: string): void {
+  const page = existsSync(`${BUILT}index.html`) ? readPage(basePath, version) : undefined
   app.decorate('basePath', basePath)
   app.decorate('answerPage', (request: FastifyRequest, reply: FastifyReply) => {
     if (page === undefined || !wantsPage(request)) return false
@@ -50,12 +50,18 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   return !OF_PROGRAMS.test(path) && (headers.accept ?? '').includes('text/html')
 }
 
-function readPage(basePath: string): Page {
-  const text = readFileSync(`${BUILT}index.html`, 'utf8').replace('<base href="/" />', `<base href="${basePath}/" />`)
-  const plain = Buffer.from(text)
-  const etag = createHash('sha256').update(plain).digest('base64url').slice(0, 22)
-  return { plain, br: brotliCompressSync(plain), gzip: gzipSync(plain), etag }
+/** The page says what it was made of: one that is open sees by it that the server has another by now. */
+function readPage(basePath: string, version: string): Page {
+  const based = readFileSync(`${BUILT}index.html`, 'utf8').replace('<base href="/" />', `<base href="${basePath}/" />`)
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const build = hashOf([based, version, zone].join('\n'))
+  const facts = { version, zone, build }
+  const names = Object.entries(facts).map(([name, value]) => `<meta name="millrace-${name}" content="${value}" />`)
+  const plain = Buffer.from(based.replace('<title>', `${names.join('\n    ')}\n    <title>`))
+  return { plain, br: brotliCompressSync(plain), gzip: gzipSync(plain), etag: hashOf(plain) }
 }
+
+const hashOf = (content: string | Buffer) => createHash('sha256').update(content).digest('base64url').slice(0, 22)
 
 function sendPage(page: Page, { headers }: FastifyRequest, reply: FastifyReply): void {
   const accepted = String(headers['accept-encoding'] ?? '')

@@ -90,7 +90,7 @@ test('archives are listed with how far each has got', async () => {
     tasks: [
       { name: 'COMMIT', rev: 2, state: 'succeeded', behind: 0, open: 0 },
       { name: 'index', rev: 2, state: 'succeeded', behind: 0, open: 0 },
-      { name: 'pdf', rev: 1, state: 'superseded', behind: 1, open: 1 },
+      { name: 'pdf', rev: null, state: null, behind: null, open: 1 },
     ],
     gap: { first: 3, last: 5, reason: 'not_announced' },
   })

@@ -151,7 +151,7 @@ export class EventSocket {
     const begun = new Promise<void>((resolve) => {
       begin = resolve
     })
-    const options = { filter, ...(after === undefined ? {} : { after }) }
+    const options = { filter, ...(after === undefined || after === 'newest' ? {} : { after }) }
     const subscription = await this.#options.source.subscribe(options, async (batch) => {
       await begun
       await this.#tellEvents(id, open, { ...batch, events: batch.events.filter(isWanted) })

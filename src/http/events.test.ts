@@ -276,6 +276,16 @@ describe('a page', () => {
     expect(namesOf(filtered.json.items)).toEqual(['test.two', 'test.four'])
   })
 
+  test('after the newest is empty and says where that is', async () => {
+    const server = await aServerWithEngine()
+    await server.tell('test.before')
+    const now = await server.ask('GET', '/v1/events?after=newest', asJson)
+    expect(now.json).toMatchObject({ items: [], next_cursor: null })
+    await server.tell('test.after')
+    const later = await server.ask('GET', `/v1/events?after=${now.json.position}`, asJson)
+    expect(namesOf(later.json.items)).toEqual(['test.after'])
+  })
+
   test('after what is not kept any more is a 410', async () => {
     const server = await aServerWithEngine()
     const gone = await server.ask('GET', '/v1/events?after=999999999', asJson)

@@ -76,9 +76,16 @@ async function page(
   { filter, isWanted }: Selection,
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },
 ) {
+  if (after === 'newest') return { items: [], next_cursor: null, position: await newest(source) }
   const { events, next, hasMore } = await source.events({ after: after ?? 'oldest', limit, filter })
   const items = events.filter(isWanted).map((event) => ({ ...event, at: event.at.toISOString() }))
   return { items, next_cursor: hasMore ? next : null, position: next }
+}
+
+async function newest(source: EventSource): Promise<string> {
+  const subscription = await source.subscribe({}, async () => {})
+  subscription.unsubscribe()
+  return subscription.position
 }
 
 type Wanted = {
@@ -100,8 +107,8 @@ async function feed(source: EventSource, wanted: Wanted, open: () => EventStream
     await tell(fed, { ...batch, events: batch.events.filter(isWanted) })
   }
   // A browser sends back whatever it was given, perhaps by another server: refusing it would end its attempts for good.
-  const isKnowable = after === undefined || after === 'oldest' || /^\d{1,18}$/.test(after)
-  const from = isKnowable ? after : undefined
+  const isKnowable = after === undefined || /^(oldest|newest|\d{1,18})$/.test(after)
+  const from = isKnowable && after !== 'newest' ? after : undefined
   const subscription = await source.subscribe({ filter, ...(from === undefined ? {} : { after: from }) }, onEvents)
   const { position } = subscription
   const fed: Fed = { stream: openOr(subscription, open), subscription, request, position }

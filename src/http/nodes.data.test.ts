@@ -262,5 +262,5 @@ describe('T5: writing values', () => {
     expect(pieces.join('') === text).toBe(true)
     expect((await nodes.get(id)).omitted).toEqual(['own'])
     expect((await put(id, 'own', 'x'.repeat(40_000_000))).status).toBe(413)
-  }, 30_000)
+  }, 60_000)
 })

@@ -31,6 +31,22 @@ test('what needs attention is told, the most urgent first, with what helps', asy
   expect(items.at(-1)).toMatchObject({ code: 'tasks_held', severity: 'notice', task: held, action: 'tasks.release' })
 })
 
+test('lines tell what is ready, and who waits the longest', async () => {
+  await using server = await aTaskServer()
+  expect((await server.ask('GET', '/v1/lines')).json.items).toEqual([])
+  await server.add({ queue: 'late', scope: 'a', key: 'newer' })
+  const first = await server.add({ scope: 'b', key: 'oldest' })
+  await server.add()
+  await server.database.pool.query(`update millrace.live set ready_at = now() - interval '1 hour' where id = $1`, [
+    first,
+  ])
+  const { items } = (await server.ask('GET', '/v1/lines')).json
+  expect(items).toMatchObject([
+    { queue: 'default', waiting: 2, is_exact: true, workers: 0, first: { id: first, scope: 'b', key: 'oldest' } },
+    { queue: 'late', waiting: 1, first: { key: 'newer' } },
+  ])
+})
+
 test('a gap in what is announced, a held archive and a dead worker need attention', async () => {
   await using server = await aTaskServer()
   await server.ask('PUT', '/v1/archives/Gap', { body: { source: { type: 'push' }, from: 1 } })

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { routes } from '../api/index.ts'
 import type { Archives } from '../archives/index.ts'
-import { type Attention, type Millrace, severities, type ThroughputBucket } from '../engine/index.ts'
+import { type Attention, type Line, type Millrace, severities, type ThroughputBucket } from '../engine/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import { addRoute } from './add-route.ts'
 import { Problem } from './problems.ts'
@@ -17,7 +17,7 @@ export type OverviewParts = {
   readonly webhooks: Webhooks
 }
 
-/** `/v1/attention` and `/v1/throughput`. */
+/** `/v1/attention`, `/v1/lines` and `/v1/throughput`. */
 export function addOverview(app: FastifyInstance, { millrace, archives, webhooks }: OverviewParts): void {
   const { overview } = routes
   addRoute(app, overview.attention, async ({ query, identity }) => {
@@ -30,6 +30,7 @@ export function addOverview(app: FastifyInstance, { millrace, archives, webhooks
     ])
     return { items: found.flat().sort(byUrgency).slice(0, MOST).map(toItem), next_cursor: null }
   })
+  addRoute(app, overview.lines, async () => ({ items: (await millrace.lines()).map(toLine), next_cursor: null }))
   addRoute(app, overview.throughput, async ({ query }) => {
     const until = query.until === undefined ? new Date() : new Date(query.until)
     const since = query.since === undefined ? new Date(until.getTime() - HOUR_MS) : new Date(query.since)
@@ -59,6 +60,15 @@ export function addOverview(app: FastifyInstance, { millrace, archives, webhooks
     }
   })
 }
+
+const toLine = ({ queue, kind, waiting, isExact, takers, first: { readyAt, ...first } }: Line) => ({
+  queue,
+  kind,
+  waiting,
+  is_exact: isExact,
+  workers: takers,
+  first: { ...first, ready_at: readyAt?.toISOString() ?? null },
+})
 
 /** By severity, then the latest first: what has just happened is what somebody looks for. */
 function byUrgency(a: Attention, b: Attention): number {

@@ -45,6 +45,8 @@ export const problems = {
   timed_out: { status: 408, title: 'The request did not arrive in time' },
   conflict: { status: 409, title: 'The state does not allow it' },
   state_refused: { status: 409, title: 'The state of the task does not allow it' },
+  count_differs: { status: 409, title: 'There are more or fewer tasks than expected' },
+  too_many_tasks: { status: 409, title: 'There are too many tasks' },
   node_state_refused: { status: 409, title: 'The state of the node does not allow it' },
   node_has_children: { status: 409, title: 'There are nodes below it' },
   node_cycle: { status: 409, title: 'A node cannot be below itself' },

@@ -89,7 +89,7 @@ export function createServer(options: ServerOptions): HttpServer {
   addJsonBody(app)
   addIdentity(app, options.access)
   addRateLimit(app, options.rateLimit)
-  addDashboard(app, basePath)
+  addDashboard(app, basePath, options.version)
   addNotFound(app)
   addOpenApi(app, options.version)
 

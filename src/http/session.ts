@@ -16,7 +16,7 @@ export function addSession(app: FastifyInstance): void {
     const opened = await access.signIn({ secret: body.secret, action: session.signIn.name, requestId: request.id })
     if (opened === undefined) {
       await app.rates.countFailure(request, reply)
-      throw new Problem('sign_in_refused', 'a link works once, for 15 minutes; `millrace login` makes another')
+      throw new Problem('sign_in_refused', 'a link works once, for 15 minutes; `millrace open --sign-in` makes another')
     }
     setSession(reply, opened)
     return undefined

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type BodyAnswered, routes } from '../api/index.ts'
-import type { ActOptions, Millrace, Task } from '../engine/index.ts'
+import type { ActOptions, BulkVerb, Millrace, Task, TaskFilter, TaskState } from '../engine/index.ts'
 import { addRoute } from './add-route.ts'
 import { findTask } from './find-task.ts'
 
@@ -11,14 +11,9 @@ export function addTasks(app: FastifyInstance, millrace: Millrace): void {
   const { tasks } = routes
   addRoute(app, tasks.list, async ({ query }) => {
     const { state, scope, kind, queue, q, limit, cursor } = query
-    const isPrefix = scope?.endsWith('*')
     const { items, next } = await millrace.list({
       limit,
-      ...(state === undefined ? {} : { state }),
-      ...(scope === undefined ? {} : isPrefix ? { scopePrefix: scope.slice(0, -1) } : { scope }),
-      ...(kind === undefined ? {} : { kind }),
-      ...(queue === undefined ? {} : { queue }),
-      ...(q === undefined ? {} : { text: q }),
+      ...toFilter({ state, scope, kind, queue, q }),
       ...(cursor === undefined ? {} : { cursor }),
     })
     return { items: items.map(toSummary), next_cursor: next }
@@ -29,11 +24,18 @@ export function addTasks(app: FastifyInstance, millrace: Millrace): void {
     return { states: Object.fromEntries(states) as BodyAnswered<typeof tasks.counts>['states'] }
   })
   addTask(app, millrace)
+  addBulk(app, millrace)
   addAction(app, millrace, tasks.cancel, (id, by) => millrace.cancel(id, by))
   addAction(app, millrace, tasks.retry, (id, by) => millrace.retry(id, by))
   addAction(app, millrace, tasks.rerun, (id, by) => millrace.rerun(id, by))
   addAction(app, millrace, tasks.hold, (id, by) => millrace.hold(id, by))
   addAction(app, millrace, tasks.release, (id, by) => millrace.release(id, by))
+  addRoute(app, tasks.prioritize, async (asked) => {
+    const id = await findTask(millrace, asked)
+    const { priority, cause } = asked.body
+    await millrace.prioritize(id, priority, { actor: asked.identity.name, ...(cause === undefined ? {} : { cause }) })
+    return { id, state: (await millrace.task(id)).state, priority }
+  })
   addAction(app, millrace, tasks.skip, (id, by) => millrace.skip(id, by))
 }
 
@@ -61,6 +63,17 @@ function addTask(app: FastifyInstance, millrace: Millrace): void {
       })),
     }
   })
+  addRoute(app, tasks.typical, async (asked) => {
+    const id = await findTask(millrace, asked)
+    const found = await millrace.typical(id)
+    return {
+      id,
+      count: found?.count ?? 0,
+      p10_ms: found?.p10Ms ?? null,
+      median_ms: found?.medianMs ?? null,
+      p90_ms: found?.p90Ms ?? null,
+    }
+  })
   addRoute(app, tasks.why, async (asked) => {
     const id = await findTask(millrace, asked)
     const { task, why } = await millrace.look(id)
@@ -81,6 +94,54 @@ function addTask(app: FastifyInstance, millrace: Millrace): void {
     }))
     return { items, next_cursor: null }
   })
+}
+
+type Filter = {
+  readonly state?: readonly TaskState[] | undefined
+  readonly scope?: string | undefined
+  readonly kind?: string | undefined
+  readonly queue?: string | undefined
+  readonly q?: string | undefined
+}
+
+function toFilter({ state, scope, kind, queue, q }: Filter): TaskFilter {
+  const isPrefix = scope?.endsWith('*')
+  return {
+    ...(state === undefined ? {} : { state }),
+    ...(scope === undefined ? {} : isPrefix ? { scopePrefix: scope.slice(0, -1) } : { scope }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(queue === undefined ? {} : { queue }),
+    ...(q === undefined ? {} : { text: q }),
+  }
+}
+
+/** The same done to all tasks that a search finds. */
+function addBulk(app: FastifyInstance, millrace: Millrace): void {
+  const { tasks } = routes
+  const add = (route: (typeof tasks)[`${BulkVerb}Many`], verb: BulkVerb) =>
+    addRoute(app, route, async ({ query, body, identity }) => {
+      const { expected_count: expectedCount, cause, ...filter } = body
+      const result = await millrace.actOnMany(verb, {
+        filter: toFilter(filter),
+        expectedCount,
+        isDryRun: query.dry_run === '1',
+        actor: identity.name,
+        cause,
+      })
+      return {
+        count: result.count,
+        items: result.tasks.map(toSummary),
+        acted: result.acted,
+        refused_count: result.refusedCount,
+        refused: result.refused.map((one) => ({ ...one })),
+      }
+    })
+  add(tasks.retryMany, 'retry')
+  add(tasks.rerunMany, 'rerun')
+  add(tasks.cancelMany, 'cancel')
+  add(tasks.holdMany, 'hold')
+  add(tasks.releaseMany, 'release')
+  add(tasks.skipMany, 'skip')
 }
 
 type Action = (typeof routes.tasks)['cancel' | 'retry' | 'rerun' | 'hold' | 'release' | 'skip']

@@ -123,7 +123,7 @@ export async function* walkLines(
   if (start === undefined) return
   let line = new LineInProgress(from, start, lineBytes)
   for (let at = start; at < end; ) {
-    const parts = await readParts(db, of, at, end)
+    const parts = await readParts(db, of, { from: at, end })
     if (parts.length === 0) break
     for (const part of parts) {
       for (let rest = part.bytes; rest.length > 0; ) {
@@ -151,11 +151,15 @@ export async function* walkLines(
   if (end > line.start) yield line.end(end, true)
 }
 
-type Part = { readonly bytes: Buffer; readonly stream: OutputRun['stream']; readonly at: Date }
+export type Part = { readonly bytes: Buffer; readonly stream: OutputRun['stream']; readonly at: Date }
 
 /** The view from an offset on, as it lies in the chunks. */
-async function readParts(db: Db, { task, attempt, stream }: LinesOf, from: number, end: number): Promise<Part[]> {
-  const before = Math.min(end, from + PIECE_BYTES)
+export async function readParts(
+  db: Db,
+  { task, attempt, stream }: LinesOf,
+  { from, end, most = PIECE_BYTES }: { readonly from: number; readonly end: number; readonly most?: number },
+): Promise<Part[]> {
+  const before = Math.min(end, from + most)
   const range = { task, attempt, from: String(from), before: String(before), limit: ROWS }
   return (await statements[stream](db, range)).flatMap((row) => {
     let at = Number(row.at)

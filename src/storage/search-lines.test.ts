@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database, type TestDatabase } from '../../test/database.ts'
-import { createOutputWriter, type FoundLine, InvalidPattern, type LinesOf, searchLines } from './index.ts'
+import { createOutputWriter, type FoundLine, InvalidPattern, type LinesOf, readLines, searchLines } from './index.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -81,4 +81,24 @@ test('a search through much goes on where the last request ended', async () => {
   expect(requests).toBeGreaterThan(1)
   const limited = await searchLines(db.pool, of, { ...plain, query: 'line', limit: 5, from: 10 })
   expect([limited.lines.map(({ number }) => number), limited.next]).toEqual([[10, 11, 12, 13, 14], 15])
+})
+
+test('what is found is the same as in the lines themselves, whoever wrote them', async () => {
+  tasks += 1
+  const of: LinesOf = { task: String(tasks), attempt: 1, stream: 'mixed' }
+  const writer = createOutputWriter({ pool: db.pool, ...of })
+  for (let i = 0; i < 300; i += 1) {
+    await writer.write(i % 3 === 0 ? 'stderr' : 'stdout', Buffer.from(`word ${i % 10}${i % 4 === 0 ? '' : '\n'}`))
+    if (i % 50 === 0) await writer.flush()
+  }
+  await writer.write('stdout', Buffer.from(`\n${'x'.repeat(600_000)} word 7\nword 7`))
+  await writer.close()
+  for (const stream of ['mixed', 'stdout', 'stderr'] as const) {
+    const all = await readLines(db.pool, { ...of, stream }, { from: 1, limit: 5000 })
+    const expected = all.lines.filter(({ text }) => /word 7/.test(text))
+    for (const isRegex of [false, true]) {
+      const { found } = await searchAll({ ...of, stream }, { ...plain, isRegex, query: 'word 7', limit: 7 })
+      expect(found).toEqual(expected.map((line) => ({ ...line, ranges: expect.any(Array) })))
+    }
+  }
 })

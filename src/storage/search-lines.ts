@@ -1,7 +1,8 @@
 import { RE2JS, RE2JSException } from 're2js'
 import type { Db } from '../db/index.ts'
 import { InvalidPattern } from './errors.ts'
-import { type LinesOf, measureLines, type OutputLine, walkLines } from './read-lines.ts'
+import { findLine, type LinesOf, measureLines, type OutputLine, type Part, readParts, walkLines } from './read-lines.ts'
+import { countLineFeeds } from './tally-lines.ts'
 
 /** Of each line so much is searched: a pattern is compared with all of it at once. */
 const TEXT_LINE_BYTES = 64 * 1024
@@ -10,6 +11,8 @@ const PATTERN_LINE_BYTES = 16 * 1024
 const LARGEST_PATTERN = 1000
 const SHOWN_CHARACTERS = 4096
 const MOST_RANGES = 100
+const BLOCK_BYTES = 256 * 1024
+const LINE_FEED = 10
 /** One request looks through so much and no longer than this; the next goes on. */
 const SEARCH_BYTES = 16 * 1024 * 1024
 const SEARCH_MS = 250
@@ -42,39 +45,124 @@ export type SearchPage = {
  * times: no pattern can keep the server busy for long. Throws `InvalidPattern`.
  */
 export async function searchLines(db: Db, of: LinesOf, options: SearchOptions): Promise<SearchPage> {
-  const rangesIn = options.isRegex ? byPattern(options) : byText(options)
-  const lineBytes = options.isRegex ? PATTERN_LINE_BYTES : TEXT_LINE_BYTES
-  const { total, bytes } = await measureLines(db, of)
-  const lines: FoundLine[] = []
-  const until = performance.now() + SEARCH_MS
-  let searched = 0
-  let cut = 0
-  let next = Math.max(1, options.from)
-  if (next > total) return { lines, next: null, total, cut }
-  for await (const line of walkLines(db, of, { from: next, end: bytes, lineBytes })) {
-    next = line.number + 1
-    searched += Math.min(line.length, lineBytes) + 1
-    if (line.isCut) cut += 1
-    const ranges = rangesIn(line.text)
-    if (ranges.length > 0) lines.push({ ...line, text: line.text.slice(0, SHOWN_CHARACTERS), ranges })
-    if (lines.length >= options.limit || searched >= SEARCH_BYTES || performance.now() > until) break
+  const search = new Search(options)
+  const { total, bytes: end } = await measureLines(db, of)
+  let start = await findLine(db, of, options.from)
+  while (start !== undefined && start < end && !search.isOver) {
+    const parts = await readParts(db, of, { from: start, end, most: BLOCK_BYTES })
+    const bytes = Buffer.concat(parts.map((part) => part.bytes))
+    if (bytes.length === 0) break
+    // Up to the last line that is whole; what is stored last may have no line feed.
+    const length = start + bytes.length >= end ? bytes.length : bytes.lastIndexOf(LINE_FEED) + 1
+    if (length > 0) {
+      search.block({ bytes: bytes.subarray(0, length), parts, start, end })
+      start += length
+    } else {
+      for await (const line of walkLines(db, of, { from: search.next, end, lineBytes: search.lineBytes })) {
+        search.line(line)
+        break
+      }
+      start = await findLine(db, of, search.next)
+    }
   }
-  return { lines, next: next <= total ? next : null, total, cut }
+  return { lines: search.found, next: search.next <= total ? search.next : null, total, cut: search.cut }
 }
 
-type RangesIn = (text: string) => [number, number][]
+type Block = {
+  readonly bytes: Buffer
+  readonly parts: readonly Part[]
+  readonly start: number
+  /** Of all that is stored. */
+  readonly end: number
+}
 
-function byText({ query, isCaseSensitive }: SearchOptions): RangesIn {
+/** What was found so far, and where to go on. */
+class Search {
+  readonly found: FoundLine[] = []
+  readonly lineBytes: number
+  next: number
+  cut = 0
+  readonly #matcher: Matcher
+  readonly #limit: number
+  readonly #until = performance.now() + SEARCH_MS
+  #searched = 0
+
+  constructor(options: SearchOptions) {
+    this.#matcher = options.isRegex ? byPattern(options) : byText(options)
+    this.lineBytes = options.isRegex ? PATTERN_LINE_BYTES : TEXT_LINE_BYTES
+    this.next = Math.max(1, options.from)
+    this.#limit = options.limit
+  }
+
+  get isOver(): boolean {
+    return this.found.length >= this.#limit || this.#searched >= SEARCH_BYTES || performance.now() > this.#until
+  }
+
+  /** Looks through lines that follow each other; through none of them when nothing is in all together. */
+  block({ bytes, parts, start, end }: Block): void {
+    this.#searched += bytes.length
+    if (!this.#matcher.mayBeIn(bytes)) {
+      this.next += countLineFeeds(bytes) + (bytes.at(-1) === LINE_FEED ? 0 : 1)
+      return
+    }
+    for (let at = 0; at < bytes.length; ) {
+      const feed = bytes.indexOf(LINE_FEED, at)
+      const to = feed < 0 ? bytes.length : feed
+      const text = bytes.toString('utf8', at, Math.min(to, at + this.lineBytes))
+      const of = { start: start + at, length: to - at, isOpen: feed < 0 && start + to >= end }
+      this.line({ ...of, number: this.next, text, isCut: to - at > this.lineBytes, ...ownerOf(parts, at, to) })
+      at = to + 1
+      if (this.isOver) return
+    }
+  }
+
+  line(line: OutputLine): void {
+    this.next = line.number + 1
+    if (line.isCut) this.cut += 1
+    if (!this.#matcher.isIn(line.text)) return
+    const ranges = this.#matcher.rangesIn(line.text)
+    this.found.push({ ...line, text: line.text.slice(0, SHOWN_CHARACTERS), ranges })
+  }
+}
+
+/** Who wrote what lies there, and when its beginning was stored. */
+function ownerOf(parts: readonly Part[], from: number, to: number): Pick<OutputLine, 'stream' | 'at'> {
+  let begin = 0
+  let owner: Pick<OutputLine, 'stream' | 'at'> | undefined
+  for (const part of parts) {
+    const end = begin + part.bytes.length
+    if (owner === undefined ? end > from : begin < to) {
+      const { stream, at }: Pick<OutputLine, 'stream' | 'at'> = owner ?? part
+      owner = { at, stream: stream === part.stream ? stream : 'both' }
+    } else if (owner !== undefined) break
+    begin = end
+  }
+  return owner ?? { stream: 'mark', at: new Date(0) }
+}
+
+type Matcher = {
+  /** False: no line of it can match. */
+  mayBeIn(bytes: Buffer): boolean
+  isIn(text: string): boolean
+  rangesIn(text: string): [number, number][]
+}
+
+function byText({ query, isCaseSensitive }: SearchOptions): Matcher {
   const fold = (text: string) => (isCaseSensitive ? text : foldCase(text))
   const wanted = fold(query)
-  return (text) => {
-    const ranges: [number, number][] = []
-    const folded = fold(text)
-    for (let at = folded.indexOf(wanted); at >= 0 && ranges.length < MOST_RANGES; ) {
-      ranges.push([at, at + wanted.length])
-      at = folded.indexOf(wanted, at + Math.max(1, wanted.length))
-    }
-    return ranges
+  const isIn = (text: string) => fold(text).includes(wanted)
+  return {
+    mayBeIn: (bytes) => isIn(bytes.toString()),
+    isIn,
+    rangesIn(text) {
+      const ranges: [number, number][] = []
+      const folded = fold(text)
+      for (let at = folded.indexOf(wanted); at >= 0 && ranges.length < MOST_RANGES; ) {
+        ranges.push([at, at + wanted.length])
+        at = folded.indexOf(wanted, at + Math.max(1, wanted.length))
+      }
+      return ranges
+    },
   }
 }
 
@@ -89,13 +177,18 @@ function oneFolded(character: string): string {
   return folded.length === character.length ? folded : character
 }
 
-function byPattern({ query, isCaseSensitive }: SearchOptions): RangesIn {
+function byPattern({ query, isCaseSensitive }: SearchOptions): Matcher {
   const pattern = compile(query, isCaseSensitive ? 0 : RE2JS.CASE_INSENSITIVE)
-  return (text) => {
-    const matcher = pattern.matcher(text)
-    const ranges: [number, number][] = []
-    while (ranges.length < MOST_RANGES && matcher.find()) ranges.push([matcher.start(), matcher.end()])
-    return ranges
+  return {
+    mayBeIn: () => true,
+    // Far faster than finding where.
+    isIn: (text) => pattern.test(text),
+    rangesIn(text) {
+      const matcher = pattern.matcher(text)
+      const ranges: [number, number][] = []
+      while (ranges.length < MOST_RANGES && matcher.find()) ranges.push([matcher.start(), matcher.end()])
+      return ranges
+    },
   }
 }
 

@@ -18,8 +18,10 @@ export type Item = {
   readonly isEarly: boolean
 }
 
+/** A hop is a finish that claims in the same step. */
 export const outcomes = [
   'finish',
+  'hop',
   'callback',
   'unchanged',
   'fail',
@@ -86,7 +88,7 @@ export const add = fc.record({
 })
 
 const outcomeName = fc.oneof(
-  { arbitrary: fc.constantFrom<OutcomeName>('finish', 'callback'), weight: 6 },
+  { arbitrary: fc.constantFrom<OutcomeName>('finish', 'hop', 'callback'), weight: 8 },
   { arbitrary: fc.constantFrom<OutcomeName>(...outcomes), weight: 7 },
 )
 
@@ -157,6 +159,8 @@ export const plain: Item = {
   isHeld: false,
   isEarly: false,
 }
+/** How many a hop claims at most. */
+export const HOP = 2
 export const claim: Command = { type: 'claim', dispatcher: 1, limit: 1 }
 export const outcome = (name: OutcomeName, isAny = false): Command => ({
   type: 'outcome',
@@ -169,9 +173,15 @@ export const outcome = (name: OutcomeName, isAny = false): Command => ({
 
 const afterFirst = { ...plain, requires: [{ pick: 0, when: 'succeeded' as const }] }
 
+function hopsFrom(...graphs: { items: Item[]; claims?: number }[]): [Command[]][] {
+  return graphs.map(({ items, claims = 1 }) => [
+    [{ type: 'add', items }, ...Array.from({ length: claims }, () => claim), outcome('hop'), outcome('hop')],
+  ])
+}
+
 /**
- * Stories too long to be met by chance in every run: a token of an earlier claim, offered by the same dispatcher; and a
- * task that is released and superseded by the same success.
+ * Stories too long to be met by chance in every run: a token of an earlier claim, offered by the same dispatcher; a task
+ * that is released and superseded by the same success; a chain.
  */
 export const stories: [Command[]][] = [
   [[{ type: 'add', items: [plain] }, claim, outcome('handBack'), claim, outcome('finish', true), outcome('finish')]],
@@ -186,4 +196,47 @@ export const stories: [Command[]][] = [
     ],
   ],
   [[{ type: 'add', items: [plain, afterFirst, { ...afterFirst, cancels: [1] }] }, claim, outcome('finish')]],
+  // What a hop may not pass over.
+  ...hopsFrom(
+    { items: [plain, afterFirst] },
+    { items: [plain, { ...afterFirst, locks: ['x'] }] },
+    {
+      items: [
+        { ...plain, locks: ['x'] },
+        { ...plain, locks: ['x'] },
+      ],
+    },
+    {
+      items: [plain, plain, { ...afterFirst, requires: [...afterFirst.requires, { pick: 1, when: 'succeeded' }] }],
+      claims: 2,
+    },
+    { items: [plain, { ...afterFirst, isHeld: true }] },
+    { items: [plain, { ...afterFirst, isEarly: true }] },
+    { items: [plain, plain, { ...afterFirst, cancels: [1] }], claims: 2 },
+    { items: [plain, { ...plain, requires: [{ pick: 0, when: 'failed' }] }] },
+    { items: [plain, { ...afterFirst, kind: 1 }] },
+    { items: [plain, plain, afterFirst] },
+  ),
+  [
+    [
+      { type: 'add', items: [plain, afterFirst] },
+      claim,
+      outcome('handBack'),
+      claim,
+      outcome('hop', true),
+      outcome('hop'),
+    ],
+  ],
+  [[{ type: 'add', items: [plain] }, claim, { type: 'verb', name: 'cancel', pick: 0, isAny: false }, outcome('hop')]],
+  [
+    [
+      { type: 'add', items: [plain, afterFirst] },
+      claim,
+      outcome('hop'),
+      outcome('hop'),
+      { type: 'verb', name: 'rerun', pick: 0, isAny: false },
+      claim,
+      outcome('hop'),
+    ],
+  ],
 ]

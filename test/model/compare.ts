@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { MillraceError } from '../../src/engine/index.ts'
-import { type Command, commands, type Item, type Required, stories } from './commands.ts'
-import { Engine, MAX_DEATHS, type Token } from './engine.ts'
+import { type Command, commands, HOP, type Item, type Required, stories } from './commands.ts'
+import { type Claimed, Engine, MAX_DEATHS, type Token } from './engine.ts'
 import { Model } from './model.ts'
 import { type Lease, Refused } from './model-task.ts'
 import { checkTold } from './told.ts'
@@ -23,6 +23,8 @@ type Row = {
   priority: number
   ready_order: string | null
 }
+
+type Hopped = { readonly claimed: ReadonlySet<string>; readonly lanes: readonly number[]; readonly token: Token }
 
 const LOOK = `
   select
@@ -54,6 +56,7 @@ class Comparison {
   readonly #leases: { lease: Lease; token: Token }[] = []
   readonly #written: (Token & { tag: string })[] = []
   #last: Row[] = []
+  #hopped: Hopped | undefined
 
   constructor(engine: Engine) {
     this.#engine = engine
@@ -158,6 +161,10 @@ class Comparison {
       claimed.map((token) => token.id),
       'the most urgent are claimed',
     ).toEqual(inLine.slice(0, limit).map((row) => row.id))
+    this.#claimed(claimed)
+  }
+
+  #claimed(claimed: readonly Claimed[]): void {
     for (const token of claimed) {
       const lease = this.#model.claim(this.#ids.indexOf(token.id), token.holder)
       expect(token.epoch, 'epoch of the claim').toBe(lease.epoch)
@@ -176,7 +183,7 @@ class Comparison {
     const { lease, token } = held[command.pick % held.length] as (typeof held)[number]
     const requires = name === 'later' ? this.#choose(command.requires) : []
     const refusal = this.#expected(() => {
-      if (name === 'finish' || name === 'callback' || name === 'advisory') this.#model.finish(lease)
+      if (PLAIN.includes(name)) this.#model.finish(lease)
       else if (name === 'unchanged') this.#model.finish(lease, true)
       else if (name === 'fail') this.#model.fail(lease)
       else if (name === 'transient') this.#model.transient(lease, isDelayed)
@@ -185,11 +192,40 @@ class Comparison {
     })
     let isTaken = false
     const error = await this.#answered(async () => {
-      isTaken = await this.#engine.outcome(name, token, { isDelayed, requires: this.#refs(requires) })
+      isTaken =
+        name === 'hop'
+          ? await this.#hop(token, command.pick % 2)
+          : await this.#engine.outcome(name, token, { isDelayed, requires: this.#refs(requires) })
     })
     if (name === 'stop') expect(error).toBeNull()
     else expect([isTaken, error?.code ?? null], `${name} of ${JSON.stringify(token)}`).toEqual(asAnswer(refusal))
     if (isTaken && WRITES.includes(name)) this.#written.push({ ...token, tag: name })
+  }
+
+  async #hop(token: Token, slot: number): Promise<boolean> {
+    const { isTaken, claimed } = await this.#engine.hop(token, slot, HOP)
+    this.#claimed(claimed)
+    this.#hopped = { claimed: new Set(claimed.map(({ id }) => id)), lanes: this.#engine.lanesOf(slot), token }
+    return isTaken
+  }
+
+  /** What a hop has left is less urgent than what it took, and it left something only when it took all it may. */
+  #checkHop({ claimed, lanes, token }: Hopped): void {
+    if (!this.#engine.holders.includes(token.holder)) return
+    const order = (a: Row, b: Row) =>
+      a.priority - b.priority || Number(BigInt(a.ready_order ?? 0) - BigInt(b.ready_order ?? 0))
+    const taken = this.#last.filter((row) => claimed.has(row.id))
+    const left = this.#last.filter((row) => row.is_claimable && lanes.includes(row.lane as number))
+    expect(
+      taken.every((row) => lanes.includes(row.lane as number)),
+      'all are of its lanes',
+    ).toBe(true)
+    if (left.length > 0) expect(taken.length, 'claimed by a hop, with more to claim').toBe(HOP)
+    for (const row of left)
+      expect(
+        taken.every((other) => order(other, row) < 0),
+        'the most urgent are claimed',
+      ).toBe(true)
   }
 
   /** A stale token is best tried while its task runs again, best of all with the dispatcher that had it before. */
@@ -282,6 +318,8 @@ class Comparison {
     expect(found, 'state, unmet, culprit, holder, epoch, failures, deaths, canceling of each task').toEqual(expected)
     expect(problems, 'what verify finds').toBeNull()
     expect(effects, 'effects left').toBe(0)
+    if (this.#hopped !== undefined) this.#checkHop(this.#hopped)
+    this.#hopped = undefined
     const order = (a: Token, b: Token) => Number(BigInt(a.id) - BigInt(b.id)) || a.epoch - b.epoch
     expect(written ?? [], 'what callbacks wrote').toEqual([...this.#written].sort(order))
   }
@@ -300,6 +338,8 @@ export async function compare(databaseUrl: string, parameters: fc.Parameters<[Co
   }
 }
 
+/** Successes of the ordinary kind. */
+const PLAIN: readonly string[] = ['finish', 'hop', 'callback', 'advisory']
 const WRITES: readonly string[] = ['callback', 'fail', 'advisory', 'transient', 'later']
 
 const FITTING = {

@@ -8,7 +8,7 @@ import { AdvisoryError, PermanentError, TransientError } from '../../src/engine/
 import { Names } from '../../src/engine/names.ts'
 import { recordCanceled, recordError, recordLater, recordSuccess, require } from '../../src/engine/record.ts'
 import { Run } from '../../src/engine/run.ts'
-import { step } from '../../src/engine/step.ts'
+import { type ClaimedTask, step } from '../../src/engine/step.ts'
 import { laneIds, requeueTasks } from '../../src/engine/tasks.sql.ts'
 import { type AnyWorker, later, type Requirement } from '../../src/engine/worker.ts'
 import type { OutcomeName, VerbName } from './commands.ts'
@@ -103,6 +103,16 @@ export class Engine {
   async claim(slot: number, limit: number): Promise<Claimed[]> {
     const holder = this.holders[slot] as number
     const { tasks } = await this.step(slot, { limit })
+    return this.#begun(tasks, holder)
+  }
+
+  /** Finishes and claims in one step. */
+  async hop(token: Token, slot: number, limit: number): Promise<{ isTaken: boolean; claimed: Claimed[] }> {
+    const { accepted, tasks } = await this.step(slot, { token, limit })
+    return { isTaken: accepted.includes(token.id), claimed: await this.#begun(tasks, token.holder) }
+  }
+
+  async #begun(tasks: readonly ClaimedTask[], holder: number): Promise<Claimed[]> {
     const claimed = tasks.map(({ id, epoch, deaths }) => ({ id, holder, epoch, deaths }))
     for (const { id, epoch, deaths } of claimed) if (deaths > 0) await beginSuspect(this.pool, { holder, id, epoch })
     return claimed
@@ -138,6 +148,7 @@ export class Engine {
     const retryAfterSeconds = how.isDelayed ? LONG_SECONDS : 0
     switch (name) {
       case 'finish':
+      case 'hop':
       case 'unchanged': {
         const { accepted } = await this.step(0, { token, isUnchanged: name === 'unchanged' })
         return accepted.includes(token.id)

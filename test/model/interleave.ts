@@ -11,7 +11,7 @@ import { sequence } from '../../src/engine/outbox.ts'
 import { require } from '../../src/engine/record.ts'
 import { step } from '../../src/engine/step.ts'
 import { failTasks, finishTask, holdLease, lockToFinish, requeueTasks } from '../../src/engine/tasks.sql.ts'
-import { add, type Command, command, type Required } from './commands.ts'
+import { add, type Command, command, HOP, type Required } from './commands.ts'
 import { byHand, Engine, MAX_DEATHS, type Token } from './engine.ts'
 import { scenes } from './scenes.ts'
 import { type Session, sessions } from './session.ts'
@@ -138,7 +138,8 @@ class Interleaving {
         own.leases.push(...(await this.#claim(client, wanted.dispatcher, wanted.limit)))
         return
       case 'outcome':
-        return this.#outcome(client, wanted, known)
+        own.leases.push(...(await this.#outcome(client, wanted, known)))
+        return
       case 'verb':
         return this.#inSavepoint(client, () => byHand[wanted.name](pool, at(known, wanted.pick), options))
       case 'expire':
@@ -206,25 +207,24 @@ class Interleaving {
     client: Client,
     wanted: Extract<Command, { type: 'outcome' }>,
     known: readonly string[],
-  ): Promise<void> {
+  ): Promise<Token[]> {
     const token = this.#leases[wanted.pick % Math.max(1, this.#leases.length)]
-    if (token === undefined) return
-    if (wanted.name === 'finish' || wanted.name === 'unchanged') {
-      await this.#claim(client, 0, 0, token)
-      return
+    if (token === undefined) return []
+    if (wanted.name === 'finish' || wanted.name === 'unchanged' || wanted.name === 'hop') {
+      return this.#claim(client, wanted.pick % 2, wanted.name === 'hop' ? HOP : 0, token)
     }
     const lease = await holdLease(client, token)
-    if (lease === undefined) return
+    if (lease === undefined) return []
     const one = { holder: token.holder, ids: [token.id], epochs: [token.epoch] }
     if (wanted.name === 'handBack') {
       await requeueTasks(client, { ...one, outcome: 'handed_back', delays: null, errors: null })
-      return
+      return []
     }
     if (lease.is_canceling || wanted.name === 'stop') {
-      if (!lease.is_canceling) return
+      if (!lease.is_canceling) return []
       await lockToFinish(client, { id: token.id })
       await failTasks(client, { ...one, state: 'canceled', errors: [null] })
-      return
+      return []
     }
     await client.query('insert into written (task, epoch, holder, tag) values ($1, $2, $3, $4)', [
       token.id,
@@ -250,6 +250,7 @@ class Interleaving {
       taken = await requeueTasks(client, { ...one, outcome, delays: [wanted.isDelayed ? 100_000 : 0], errors: [null] })
     }
     if (taken.length !== 1) throw new Error(`${wanted.name} of ${token.id} was not taken under its lease`)
+    return []
   }
 
   #refs(requires: readonly Required[], known: readonly string[]) {

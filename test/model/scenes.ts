@@ -13,11 +13,11 @@ const rollback = (session: number): Move => ({ session, end: 'rollback' })
 const hold = (pick: number): Command => ({ type: 'verb', name: 'hold', pick, isAny: false })
 
 /** The first task is running; while somebody else does something, it succeeds. */
-const whileItSucceeds = (other: Command): Move[] => [
+const whileItSucceeds = (other: Command, how: 'finish' | 'hop' = 'finish'): Move[] => [
   of(0, claim),
   commit(0),
   of(1, other),
-  of(2, outcome('finish')),
+  of(2, outcome(how)),
   commit(2),
   rollback(1),
 ]
@@ -25,6 +25,7 @@ const whileItSucceeds = (other: Command): Move[] => [
 export const scenes: [Add, Move[]][] = [
   // A task whose release has to wait, because somebody is about to hold it.
   [add(plain, afterFirst), whileItSucceeds(hold(1))],
+  [add(plain, afterFirst), whileItSucceeds(hold(1), 'hop')],
   // A milestone that cannot end yet, because somebody is adding a task behind it.
   [
     add(plain, { ...afterFirst, isMilestone: true }),

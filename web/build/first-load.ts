@@ -1,17 +1,23 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Plugin, Rollup } from 'vite'
 
-/** Fails the build when what a browser loads before it shows anything is larger than agreed; says how large it is. */
+/**
+ * Fails the build when what a browser loads before it shows anything is larger than agreed; says how large it is, also in
+ * `first-load.json` beside the page, which is not served.
+ */
 export function firstLoad({ mostKilobytes }: { mostKilobytes: number }): Plugin {
   return {
     name: 'millrace:first-load',
     apply: 'build',
-    generateBundle(_, bundle) {
+    writeBundle({ dir = '.' }, bundle) {
       const files = firstFiles(bundle)
-      const bytes = files.reduce((sum, file) => sum + gzipSync(contentOf(bundle[file])).length, 0)
+      const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(join(dir, file))).length, 0)
       const kilobytes = bytes / 1024
       const figure = `first load: ${kilobytes.toFixed(0)} of ${mostKilobytes} KB (gzip, ${files.length} files)`
       process.stderr.write(`${figure}\n`)
+      writeFileSync(join(dir, 'first-load.json'), JSON.stringify({ bytes, mostBytes: mostKilobytes * 1024, files }))
       if (kilobytes > mostKilobytes) this.error(`${figure}: load parts of it later, with import()`)
     },
   }
@@ -28,9 +34,4 @@ function firstFiles(bundle: Rollup.OutputBundle): string[] {
   }
   for (const [file, chunk] of Object.entries(bundle)) if (chunk.type === 'chunk' && chunk.isEntry) visit(file)
   return [...found]
-}
-
-function contentOf(file: Rollup.OutputBundle[string] | undefined): string | Uint8Array {
-  if (file === undefined) return ''
-  return file.type === 'chunk' ? file.code : file.source
 }

@@ -11,14 +11,16 @@ export function rememberAsked(href: string): void {
   }
 }
 
+/** A path of this dashboard and nothing else: `//host` would lead elsewhere. */
+export const isOwnPath = (href: string): boolean => /^\/(?![/\\])/.test(href)
+
 /** The page, once; undefined when none was wanted lately. */
 export function takeAsked(): string | undefined {
   try {
     const { href, at } = JSON.parse(localStorage.getItem(KEY) ?? '{}') as { href?: unknown; at?: unknown }
     localStorage.removeItem(KEY)
     const isLate = typeof at !== 'number' || Date.now() - at > KEPT_MS
-    // A path of this dashboard and nothing else: `//host` would lead elsewhere.
-    return typeof href === 'string' && /^\/(?![/\\])/.test(href) && !isLate ? href : undefined
+    return typeof href === 'string' && isOwnPath(href) && !isLate ? href : undefined
   } catch {
     return undefined
   }

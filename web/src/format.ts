@@ -31,20 +31,15 @@ export function formatRelative(at: number, now: number): string {
   return at > now ? `in ${text}` : `${text} ago`
 }
 
-let zone: string | undefined
-let dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const MEDIUM = { dateStyle: 'medium', timeStyle: 'medium' } as const
+let dateTime = new Intl.DateTimeFormat(undefined, MEDIUM)
 
-/** In whose time zone instants are written from now on; undefined: the browser's. */
-export function setZone(chosen: string | undefined): void {
-  if (chosen === zone) return
-  zone = chosen
-  const look = { dateStyle: 'medium', timeStyle: 'long' } as const
-  dateTime = new Intl.DateTimeFormat(
-    undefined,
-    zone === undefined ? { ...look, timeStyle: 'medium' } : { ...look, timeZone: zone },
-  )
+/** From now on times are written in this zone: `Europe/Zurich`. See zone.ts, which knows what was chosen. */
+export function writeTimesIn(timeZone: string): void {
+  dateTime = new Intl.DateTimeFormat(undefined, { ...MEDIUM, timeZone })
 }
 
+/** A time in the zone that was chosen. */
 export const formatInstant = (at: number): string => (Number.isFinite(at) ? dateTime.format(at) : 'unknown')
 
 const whole = new Intl.NumberFormat(undefined)

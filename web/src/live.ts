@@ -22,6 +22,7 @@ type Listener = { readonly topics: readonly string[]; hear(events: readonly Live
 const HIDDEN_MS = 30_000
 
 const listeners = new Set<Listener>()
+const hearers = new Set<(events: readonly LiveEvent[]) => void>()
 const watchers = new Set<() => void>()
 let state: LiveState = { is: 'catching up' }
 let lagMs = 0
@@ -53,8 +54,11 @@ function toLiveState(given: StreamState): LiveState {
 
 function setState(next: LiveState): void {
   if (isPaused && next.is !== 'paused') return
+  const isBack = state.is === 'offline' && (next.is === 'live' || next.is === 'polling')
   state = next
   for (const watch of watchers) watch()
+  // What could not be fetched meanwhile is fetched now.
+  if (isBack) tellReset()
 }
 
 function askForFrame(): void {
@@ -69,12 +73,16 @@ function deliver(): void {
   isFrameAsked = false
   const events = waiting
   waiting = []
-  if (state.is === 'live' && Math.abs(state.lagMs - lagMs) > 500) setState({ is: 'live', lagMs })
+  if (state.is === 'live' && isOtherLag(state.lagMs)) setState({ is: 'live', lagMs })
   for (const listener of listeners) {
     const heard = events.filter(({ scope }) => listener.topics.some((topic) => isOf(topic, scope)))
     if (heard.length > 0) listener.hear(heard)
   }
+  for (const hear of hearers) hear(events)
 }
+
+/** Small changes are not worth a new picture. */
+const isOtherLag = (shown: number) => Math.abs(shown - lagMs) > Math.max(20, shown / 2)
 
 /** Whether a scope is of a topic: the same, `*`, or one that begins as the topic that ends in `*` says. */
 export function isOf(topic: string, scope: string): boolean {
@@ -103,6 +111,12 @@ export function resumeLive(): void {
   setState({ is: 'catching up' })
   stream.start()
   tellReset()
+}
+
+/** Tries again at once what would be tried by itself in a while. */
+export function retryLive(): void {
+  stream.stop()
+  stream.start()
 }
 
 /** Begins to follow the server, and pauses by itself while nobody looks. Answers how to end it. */
@@ -167,6 +181,19 @@ export function useLive(
   }, [joined])
 }
 
+/** Hears whatever the screens hear, without asking for anything itself. */
+export function useHeard(onEvents: (events: readonly LiveEvent[]) => void): void {
+  const latest = useRef(onEvents)
+  useEffect(() => {
+    latest.current = onEvents
+  })
+  useEffect(() => {
+    const hear = (events: readonly LiveEvent[]) => latest.current(events)
+    hearers.add(hear)
+    return () => void hearers.delete(hear)
+  }, [])
+}
+
 /** No list is fetched more often than this, however much happens. */
 const FRESH_MS = 1_000
 
@@ -187,5 +214,17 @@ export function useFresh(topics: readonly string[], names: readonly string[]): v
     pending.current.timer ??= setTimeout(refetch, waitMs)
   }
   useLive(topics, soon, soon)
+  const joined = names.join('\n')
+  // While nobody showed it, nobody heard what outdated it.
+  useEffect(() => {
+    const shownAt = Date.now()
+    void queries.invalidateQueries(
+      {
+        predicate: ({ queryKey, state: { dataUpdatedAt } }) =>
+          joined.split('\n').includes(String(queryKey[0])) && dataUpdatedAt > 0 && dataUpdatedAt < shownAt,
+      },
+      { cancelRefetch: false },
+    )
+  }, [queries, joined])
   useEffect(() => () => clearTimeout(pending.current.timer), [])
 }

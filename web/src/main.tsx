@@ -3,7 +3,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ServerRefused } from './api.ts'
-import { startPreferences } from './preferences.ts'
+import { startDensity } from './density.ts'
 import { router } from './router.tsx'
 import { startTheme } from './theme.ts'
 import './styles/tokens.css'
@@ -21,7 +21,7 @@ const queries = new QueryClient({
 })
 
 startTheme()
-startPreferences()
+startDensity()
 const place = document.getElementById('root')
 if (place === null) throw new Error('the page has no place for the dashboard')
 createRoot(place).render(

@@ -1,8 +1,9 @@
 // Every screen and its address. A screen is a file in routes/, loaded when it is first shown.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, Outlet } from '@tanstack/react-router'
 import { basePath } from './base-path.ts'
-import { Failure } from './parts/panel.tsx'
+import { lazyScreen as lazyRouteComponent } from './lazy-screen.ts'
 import { readSearch, strings, writeSearch } from './search.ts'
+import { ScreenFailure } from './shell/screen-failure.tsx'
 import { Shell } from './shell/shell.tsx'
 
 const root = createRootRoute({ component: Outlet })
@@ -11,6 +12,7 @@ const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
+  validateSearch: strings('to'),
   component: lazyRouteComponent(() => import('./routes/sign-in.tsx'), 'SignIn'),
 })
 
@@ -19,6 +21,7 @@ const under = () => shell
 const overview = createRoute({
   getParentRoute: under,
   path: '/',
+  validateSearch: strings('range'),
   component: lazyRouteComponent(() => import('./routes/overview.tsx'), 'Overview'),
 })
 const archives = createRoute({
@@ -29,25 +32,25 @@ const archives = createRoute({
 const archive = createRoute({
   getParentRoute: under,
   path: '/archives/$name',
-  validateSearch: strings('at', 'task', 'before'),
+  validateSearch: strings('at', 'task', 'columns'),
   component: lazyRouteComponent(() => import('./routes/archive.tsx'), 'Archive'),
 })
 const definitions = createRoute({
   getParentRoute: under,
   path: '/archives/$name/definitions',
-  validateSearch: strings('at', 'file'),
+  validateSearch: strings('rev', 'at', 'tab', 'view', 'file', 'line', 'author', 'message', 'paths', 'workflow'),
   component: lazyRouteComponent(() => import('./routes/definitions.tsx'), 'Definitions'),
 })
 const revision = createRoute({
   getParentRoute: under,
   path: '/archives/$name/r/$rev',
-  validateSearch: strings('tab'),
+  validateSearch: strings('tab', 'view', 'follow', 'file', 'line'),
   component: lazyRouteComponent(() => import('./routes/revision.tsx'), 'Revision'),
 })
 const revisionTask = createRoute({
   getParentRoute: under,
   path: '/archives/$name/r/$rev/$task',
-  validateSearch: strings('tab', 'attempt'),
+  validateSearch: strings('tab', 'attempt', 'stream', 'q', 'regex', 'case'),
   component: lazyRouteComponent(() => import('./routes/revision-task.tsx'), 'RevisionTask'),
 })
 const tasks = createRoute({
@@ -59,13 +62,13 @@ const tasks = createRoute({
 const task = createRoute({
   getParentRoute: under,
   path: '/tasks/$id',
-  validateSearch: strings('tab', 'attempt'),
+  validateSearch: strings('tab', 'attempt', 'stream', 'q', 'regex', 'case'),
   component: lazyRouteComponent(() => import('./routes/task.tsx'), 'TaskScreen'),
 })
 const taskLog = createRoute({
   getParentRoute: under,
   path: '/tasks/$id/log',
-  validateSearch: strings('attempt', 'stream', 'q'),
+  validateSearch: strings('attempt', 'stream', 'q', 'regex', 'case', 'view', 'from'),
   component: lazyRouteComponent(() => import('./routes/task-log.tsx'), 'TaskLog'),
 })
 const nodes = createRoute({
@@ -77,7 +80,7 @@ const nodes = createRoute({
 const timeline = createRoute({
   getParentRoute: under,
   path: '/timeline',
-  validateSearch: strings('scope', 'from', 'to', 'fold'),
+  validateSearch: strings('scope', 'archive', 'rev', 'worker', 'span', 'from', 'to', 'zoom', 'fold', 'hide', 'view'),
   component: lazyRouteComponent(() => import('./routes/timeline.tsx'), 'Timeline'),
 })
 const workers = createRoute({
@@ -95,7 +98,7 @@ const schedules = createRoute({
 const events = createRoute({
   getParentRoute: under,
   path: '/events',
-  validateSearch: strings('scope', 'topics', 'after', 'tab', 'actor', 'action'),
+  validateSearch: strings('scope', 'topics', 'task', 'after', 'tab', 'actor', 'action'),
   component: lazyRouteComponent(() => import('./routes/events.tsx'), 'Events'),
 })
 const settings = createRoute({
@@ -165,7 +168,7 @@ export const router = createRouter({
   stringifySearch: writeSearch,
   defaultPreload: 'intent',
   scrollRestoration: true,
-  defaultErrorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
+  defaultErrorComponent: ScreenFailure,
   defaultNotFoundComponent: lazyRouteComponent(() => import('./routes/not-found.tsx'), 'NotFound'),
 })
 

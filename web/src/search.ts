@@ -14,8 +14,8 @@ export function writeSearch(search: Record<string, unknown>): string {
 
 /** Takes the named parameters of an address and leaves out what a screen does not know. */
 export function strings<const N extends string>(...names: readonly N[]) {
-  return (search: Search): { [name in N]?: string } => {
+  return (search: Search): { [name in N]?: string | undefined } => {
     const known = names.flatMap((name) => (search[name] === undefined ? [] : [[name, search[name]] as const]))
-    return Object.fromEntries(known) as { [name in N]?: string }
+    return Object.fromEntries(known) as { [name in N]?: string | undefined }
   }
 }

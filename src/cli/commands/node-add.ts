@@ -17,7 +17,7 @@ type Options = {
   readonly runIf?: NodeRow['run_if']
   readonly branch?: 'then' | 'else'
   readonly cwd?: string
-  readonly data: readonly string[]
+  readonly data?: readonly string[]
   readonly file?: string
 }
 
@@ -43,7 +43,7 @@ export const nodeAdd: CommandFile = {
       )
       .addOption(new Option('--branch <branch>', 'below an if: with which outcome').choices(['then', 'else']))
       .option('--cwd <folder>', 'where it runs, on the machine that runs it')
-      .option('--data <pair>', 'KEY=TEXT or KEY:=JSON; may be given several times', collect, [])
+      .option('--data <pair>', 'KEY=TEXT or KEY:=JSON; may be given several times', collect)
       .option('--file <file>', 'JSON list of nodes as the API takes them; - for standard input')
   },
   async run(context, words, options: Options) {
@@ -69,7 +69,7 @@ function oneNode(words: readonly string[], options: Options): NewNodes[number] {
     ...(command === undefined ? {} : { command, args }),
     ...(options.shell === undefined ? {} : { command: options.shell }),
     ...(options.cwd === undefined ? {} : { cwd: resolve(options.cwd) }),
-    ...dataOf(options.data),
+    ...dataOf(options.data ?? []),
   }
   const metadata = {
     type: options.type ?? (command === undefined ? ('shell command' as const) : ('command' as const)),

@@ -9,8 +9,8 @@ type Options = {
   readonly parent?: string
   readonly runIf?: NodeRow['run_if']
   readonly branch?: 'then' | 'else'
-  readonly data: readonly string[]
-  readonly unset: readonly string[]
+  readonly data?: readonly string[]
+  readonly unset?: readonly string[]
 }
 
 /** Edits or moves a node that has not started. */
@@ -28,10 +28,10 @@ export const nodeEdit: CommandFile = {
       .addOption(new Option('--type <type>', 'another type').choices(nodeTypes))
       .addOption(new Option('--run-if <when>', 'how its parent must end').choices(['success', 'failure', 'always']))
       .addOption(new Option('--branch <branch>', 'below an if: with which outcome').choices(['then', 'else']))
-      .option('--data <pair>', 'KEY=TEXT or KEY:=JSON; may be given several times', collect, [])
-      .option('--unset <key>', 'remove this value; may be given several times', collect, [])
+      .option('--data <pair>', 'KEY=TEXT or KEY:=JSON; may be given several times', collect)
+      .option('--unset <key>', 'remove this value; may be given several times', collect)
   },
-  async run(context, [id = ''], { type, parent, runIf, branch, data, unset }: Options) {
+  async run(context, [id = ''], { type, parent, runIf, branch, data = [], unset = [] }: Options) {
     const metadata = Object.fromEntries(
       Object.entries({ type, parent, run_if: runIf, branch }).filter(([, value]) => value !== undefined),
     )

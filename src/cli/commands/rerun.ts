@@ -4,6 +4,7 @@ import type { CommandFile } from '../command.ts'
 import type { Context } from '../context.ts'
 import { UsageError } from '../exit.ts'
 import { clean, count } from '../render/text.ts'
+import { revisionOf } from '../revision.ts'
 
 type Options = { readonly only?: 'failed' | 'all'; readonly run?: string; readonly cause?: string }
 
@@ -14,8 +15,6 @@ const tasks = actionCommand({
   next: 'watch with `millrace watch ID`',
   examples: ['millrace rerun My-Project@12:index', 'millrace rerun My-Project@12 --only failed'],
 })
-
-const REVISION = /^(.+)@([^@:#/]+)$/
 
 /** Runs again tasks that succeeded; or, of a whole revision, what failed or everything. */
 export const rerun: CommandFile = {
@@ -30,12 +29,12 @@ export const rerun: CommandFile = {
       .option('--run <run>', 'of a revision: a run by hand or schedule (default: what the commit started)')
   },
   async run(context, ids, options: Options): Promise<number> {
-    const [, archive, rev] = ids.length === 1 ? (REVISION.exec(ids[0] ?? '') ?? []) : []
-    if (archive === undefined || rev === undefined) return (await tasks.run(context, ids, options)) ?? 0
+    const revision = ids.length === 1 ? revisionOf(ids[0] ?? '') : undefined
+    if (revision === undefined) return (await tasks.run(context, ids, options)) ?? 0
     if (options.only === undefined) {
       throw new UsageError('say what of the revision is to run again', 'add --only failed or --only all')
     }
-    await rerunRevision(context, { name: archive, rev }, { ...options, only: options.only })
+    await rerunRevision(context, revision, { ...options, only: options.only })
     return 0
   },
 }

@@ -20,7 +20,7 @@ export const runWorkflow: CommandFile = {
       .argument('[workflow]', 'the workflow, by its name')
       .option('--task <name>', 'one task, of whichever workflow, instead')
       .option('--rev <rev>', 'a number or a commit (default: the newest that was planned)')
-      .option('--input <name=value>', 'an input that the workflow declares; may be given several times', collect, [])
+      .option('--input <name=value>', 'an input that the workflow declares; may be given several times', collect)
   },
   async run({ output, server, signal }, [archive = '', workflow], { task, rev, input = [] }: Options) {
     if ((workflow === undefined) === (task === undefined)) {

@@ -9,8 +9,18 @@ export const serve: CommandFile = {
   prints: 'one',
   isServing: true,
   define(command) {
-    addFlags(command, ['host', 'port', 'data', 'database_url', 'migrate', 'concurrency', 'drain_seconds'])
-    addFlags(command, ['rate_limit', 'audit_days', 'poll_seconds', 'log_level'])
+    addFlags(command, [
+      'host',
+      'port',
+      'base_path',
+      'data',
+      'database_url',
+      'migrate',
+      'concurrency',
+      'queues',
+      'default_image',
+    ])
+    addFlags(command, ['grace_seconds', 'drain_seconds', 'rate_limit', 'audit_days', 'poll_seconds', 'log_level'])
   },
   async run(context, _, options: Record<string, unknown>) {
     const { output } = context

@@ -3,16 +3,22 @@ import type { Output } from '../output.ts'
 import { clean, cleanLines } from '../render/text.ts'
 import { ago, duration } from '../render/time.ts'
 import { type Twig, tree } from '../render/tree.ts'
+import { describeRevision, revisionOf } from '../revision.ts'
 import { ID, nameOf, paintState, ranFor, refOf, type Task } from '../task.ts'
 
-/** Shows a task with its neighbours, its attempts and why it stands where it stands. */
+/** Shows a task with its neighbours, its attempts and why it stands where it stands; or a revision of an archive. */
 export const show: CommandFile = {
   usage: 'ID',
-  examples: ['millrace show 118', 'millrace show My-Project@12:index --json'],
+  examples: ['millrace show My-Project@12', 'millrace show My-Project@12:index --json'],
   prints: 'one',
   define: (command) => void command.argument('<id>', ID),
   async run({ output, server }, [id = '']) {
     const { client, routes, connection } = await server()
+    const revision = revisionOf(id)
+    if (revision !== undefined) {
+      const shown = await client.call(routes.archives.revision, { params: revision })
+      return output.one(shown, () => describeRevision(revision.name, shown, output))
+    }
     const task = await client.call(routes.tasks.get, { params: { id: refOf(id, connection.url) } })
     output.one(task, () => describeTask(task, output))
   },

@@ -7,12 +7,13 @@ export const workerRun: CommandFile = {
   usage: '',
   examples: [
     'millrace worker --database-url postgresql://user@host/millrace',
-    'MILLRACE_DATABASE_URL_FILE=/run/secrets/database millrace worker --drain-seconds 300',
+    'MILLRACE_DATABASE_URL_FILE=/run/secrets/database millrace worker --queues heavy --concurrency 2',
   ],
   prints: 'one',
   isServing: true,
   define(command) {
-    addFlags(command, ['data', 'database_url', 'migrate', 'concurrency', 'drain_seconds', 'log_level'])
+    addFlags(command, ['data', 'database_url', 'migrate', 'concurrency', 'queues', 'default_image'])
+    addFlags(command, ['grace_seconds', 'drain_seconds', 'log_level'])
   },
   async run(context, _, options: Record<string, unknown>) {
     const config = await context.config(flagsOf(options))

@@ -2,6 +2,7 @@ import { Option } from 'commander'
 import type { CommandFile } from '../command.ts'
 import { UsageError } from '../exit.ts'
 import type { AskedPlan } from '../host.ts'
+import { collect } from '../numbers.ts'
 import { PATHS, readWorkflowFiles } from '../workflow-files.ts'
 
 type Options = {
@@ -27,7 +28,6 @@ export const workflowPlan: CommandFile = {
   ],
   prints: 'one',
   define(command) {
-    const collect = (value: string, all: readonly string[] = []) => [...all, value]
     command
       .argument('[path...]', PATHS)
       .option('--archive <name>', 'the archive', 'archive')

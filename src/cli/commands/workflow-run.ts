@@ -7,10 +7,10 @@ import { clean } from '../render/text.ts'
 import { PATHS, readWorkflowFiles } from '../workflow-files.ts'
 
 type Options = {
-  readonly task: readonly string[]
+  readonly task?: readonly string[]
   readonly archive: string
   readonly rev: number
-  readonly env: readonly string[]
+  readonly env?: readonly string[]
 }
 
 /** Runs tasks here, in this folder, with the same runner as a server, and ends with the worst of their exit codes. */
@@ -24,12 +24,12 @@ export const workflowRun: CommandFile = {
   define(command) {
     command
       .argument('[path...]', PATHS)
-      .option('--task <name>', 'only this task and what it depends on; may be given several times', collect, [])
+      .option('--task <name>', 'only this task and what it depends on; may be given several times', collect)
       .option('--archive <name>', 'what tasks find as the name of the archive', 'archive')
       .option('--rev <number>', 'what they find as the revision', positiveInteger, 1)
-      .option('--env <pair>', 'NAME=VALUE for all of them, secrets too; may be given several times', collect, [])
+      .option('--env <pair>', 'NAME=VALUE for all of them, secrets too; may be given several times', collect)
   },
-  async run(context, paths, { task: tasks, archive, rev, env }: Options) {
+  async run(context, paths, { task: tasks = [], archive, rev, env = [] }: Options) {
     const { output, world, signal } = context
     const tools = await context.workflowTools()
     const files = await readWorkflowFiles(context, paths)

@@ -60,8 +60,8 @@ test('one tab has the stream and all hear it', () => {
   last()?.server.onReset('3')
   expect(opened.map(({ tab }) => tab)).toEqual(['a'])
   expect([a.heard, b.heard]).toEqual([
-    ['2', 'reset'],
-    ['2', 'reset'],
+    ['reset', '2', 'reset'],
+    ['reset', '2', 'reset'],
   ])
   expect(b.states).toContain('live')
 })
@@ -76,7 +76,59 @@ test('when the tab with the stream goes, the next goes on where it was', () => {
   a.stream.stop()
   expect(last()).toMatchObject({ tab: 'b', after: '2' })
   last()?.server.onEvent(event(3))
-  expect([a.heard, b.heard]).toEqual([['2'], ['2', '3']])
+  expect([a.heard, b.heard]).toEqual([
+    ['reset', '2'],
+    ['reset', '2', '3'],
+  ])
+})
+
+test('the next goes on where the first was, also when that was told by a hello or a reset', () => {
+  for (const tell of [
+    (server: StreamHandlers | undefined) => server?.onHello('7'),
+    (server: StreamHandlers | undefined) => server?.onReset('7'),
+  ]) {
+    const { openTab, last } = aBrowser()
+    const [a, b] = [openTab('a'), openTab('b')]
+    a.stream.start()
+    b.stream.start()
+    tell(last()?.server)
+    a.stream.stop()
+    expect(last()).toMatchObject({ tab: 'b', after: '7' })
+  }
+})
+
+test('a tab that comes later knows where the others are', () => {
+  const { openTab, last } = aBrowser()
+  const a = openTab('a')
+  a.stream.start()
+  last()?.server.onHello('1')
+  last()?.server.onEvent(event(4))
+  const b = openTab('b')
+  b.stream.start()
+  a.stream.stop()
+  expect(last()).toMatchObject({ tab: 'b', after: '4' })
+})
+
+test('a tab that was stopped begins now, and not with all that happened meanwhile', () => {
+  const { openTab, last } = aBrowser()
+  const a = openTab('a')
+  a.stream.start()
+  last()?.server.onHello('1')
+  last()?.server.onEvent(event(2))
+  a.stream.stop()
+  a.stream.start()
+  expect(last()?.after).toBeUndefined()
+  last()?.server.onHello('900')
+  expect(a.heard).toEqual(['reset', '2', 'reset'])
+})
+
+test('where nobody shows anything, nothing is asked for', () => {
+  const { openTab, last } = aBrowser()
+  const a = openTab('a')
+  a.stream.start()
+  expect(last()?.scopes).toEqual(['millrace:nothing'])
+  a.stream.follow(['*'])
+  expect(last()?.scopes).toEqual([])
 })
 
 test('the stream follows what all tabs want', () => {

@@ -10,6 +10,8 @@ type Message =
   | { readonly say: 'wanted'; readonly tab: string; readonly scopes: readonly string[] | undefined }
   | { readonly say: 'who' }
 
+const NOTHING = 'millrace:nothing'
+
 export type Channel = {
   post(message: Message): void
   onMessage(listen: (message: Message) => void): void
@@ -44,11 +46,13 @@ export class SharedStream {
         this.#hear(events, position)
       },
       onReset: (position) => {
+        this.#position = position
         options.channel?.post({ say: 'reset', position })
         options.onReset(position)
       },
       onState: (state) => {
         this.#state = state
+        this.#position = this.#stream.position ?? this.#position
         options.channel?.post({ say: 'state', state, position: this.#stream.position })
         options.onState(state)
       },
@@ -58,12 +62,14 @@ export class SharedStream {
 
   start(): void {
     if (this.#resign !== undefined) return
+    // Whatever happened since an earlier stop is not read event by event: who starts fetches what it shows.
+    this.#position = undefined
     this.#tellWanted(this.#own)
-    this.#options.channel?.post({ say: 'who' })
     if (this.#options.lead === undefined) {
       this.#resign = () => {}
       this.#begin()
     } else this.#resign = this.#options.lead(() => this.#begin())
+    this.#options.channel?.post({ say: 'who' })
   }
 
   stop(): void {
@@ -111,7 +117,9 @@ export class SharedStream {
 
   #followAll(): void {
     const all = [...new Set([...this.#wanted.values()].flat())].sort()
-    this.#stream.follow(all.includes('*') || all.length > 40 ? [] : all)
+    // To name no scope is to ask for all; where nobody shows anything, one is named that nothing has.
+    const named = all.length === 0 ? [NOTHING] : all
+    this.#stream.follow(all.includes('*') || all.length > 40 ? [] : named)
   }
 
   #receive(message: Message): void {

@@ -3,8 +3,10 @@ import { EventStream, type LiveEvent, type StreamHandlers, type StreamState } fr
 
 const event = (id: number) => ({ id: String(id) }) as LiveEvent
 
+type Page = (asked: { after: string }) => Promise<{ items: LiveEvent[]; next_cursor: string | null; position: string }>
+
 /** A stream whose server and clock the test is. */
-function aStream(page: () => Promise<{ items: LiveEvent[]; next_cursor: null; position: string }> = never) {
+function aStream(page: Page = never) {
   const opened: { after: string | undefined; scopes: readonly string[]; server: StreamHandlers; isClosed: boolean }[] =
     []
   const heard: string[] = []
@@ -45,7 +47,7 @@ const never = () => new Promise<never>(() => {})
 
 test('a broken stream goes on after the last event that was heard', () => {
   const { stream, last, heard, runTimer, states } = aStream()
-  stream.start()
+  stream.start(undefined)
   last().server.onHello('10')
   last().server.onEvent(event(11))
   last().server.onBroken()
@@ -60,7 +62,7 @@ test('a broken stream goes on after the last event that was heard', () => {
 
 test('a stream that broke before any event goes on from its hello', () => {
   const { stream, last, runTimer } = aStream()
-  stream.start()
+  stream.start(undefined)
   last().server.onHello('10')
   last().server.onBroken()
   runTimer()
@@ -69,7 +71,7 @@ test('a stream that broke before any event goes on from its hello', () => {
 
 test('waits grow, and what an earlier opening still says is not listened to', () => {
   const { stream, opened, last, heard, runTimer, timers } = aStream()
-  stream.start()
+  stream.start(undefined)
   last().server.onBroken()
   expect(timers.map(({ ms }) => ms)).toEqual([1000])
   runTimer()
@@ -83,18 +85,18 @@ test('waits grow, and what an earlier opening still says is not listened to', ()
 
 test('a reset moves the position and is told', () => {
   const { stream, last, resets, runTimer } = aStream()
-  stream.start()
+  stream.start(undefined)
   last().server.onHello('10')
   last().server.onReset('90')
   last().server.onBroken()
   runTimer()
-  expect(resets).toEqual(['90'])
+  expect(resets).toEqual(['10', '90'])
   expect(last().after).toBe('90')
 })
 
 test('other scopes are followed from the same place', () => {
   const { stream, opened, last } = aStream()
-  stream.start()
+  stream.start(undefined)
   last().server.onHello('10')
   last().server.onEvent(event(11))
   stream.follow(['archive:a'])
@@ -110,7 +112,7 @@ test('a stream that cannot be had is replaced by asking, and tried again later',
     position += 1
     return { items: [event(position)], next_cursor: null, position: String(position) }
   })
-  stream.start()
+  stream.start(undefined)
   last().server.onHello('10')
   last().server.onBroken()
   for (let i = 0; i < 2; i += 1) {
@@ -129,9 +131,103 @@ test('a stream that cannot be had is replaced by asking, and tried again later',
   expect(last().after).toBe(heard.at(-1))
 })
 
+test('the first hello says that what was fetched before may be old; a later one goes on', () => {
+  const { stream, last, resets, runTimer } = aStream()
+  stream.start(undefined)
+  // Other scopes before the first hello: still nothing is known.
+  stream.follow(['archive:a'])
+  expect(resets).toEqual([])
+  last().server.onHello('10')
+  expect(resets).toEqual(['10'])
+  last().server.onBroken()
+  runTimer()
+  last().server.onHello('10')
+  stream.follow(['archive:b'])
+  last().server.onHello('10')
+  expect(resets).toEqual(['10'])
+})
+
+/** Breaks the stream until it is replaced by asking. */
+function breakIt({ last, runTimer }: ReturnType<typeof aStream>) {
+  for (let i = 0; i < 3; i += 1) {
+    if (i > 0) runTimer()
+    last().server.onBroken()
+  }
+}
+
+test('whoever asks reads all pages at once, and begins anew when there are too many', async () => {
+  const asked: string[] = []
+  const a = aStream(async ({ after }) => {
+    asked.push(after)
+    const position = after === 'newest' ? 999_999 : Number(after) + 1000
+    const hasMore = after !== 'newest' && position < 100_000
+    return { items: [event(position)], next_cursor: hasMore ? String(position) : null, position: String(position) }
+  })
+  a.stream.start(undefined)
+  a.last().server.onHello('97000')
+  breakIt(a)
+  await expect.poll(() => a.states.at(-1)).toEqual({ is: 'polling' })
+  expect(asked).toEqual(['97000', '98000', '99000'])
+
+  const far = asked.length
+  const b = aStream(async ({ after }) => {
+    asked.push(after)
+    const position = after === 'newest' ? 999_999 : Number(after) + 1
+    return {
+      items: [],
+      next_cursor: after === 'newest' ? null : String(position),
+      position: String(position),
+    }
+  })
+  b.stream.start(undefined)
+  b.last().server.onHello('5')
+  breakIt(b)
+  await expect.poll(() => b.resets).toEqual(['5', '999999'])
+  expect(asked.length - far).toBe(12)
+})
+
+test('events that are not kept any more are noticed by asking, too', async () => {
+  const a = aStream(async ({ after }) => {
+    if (after === '10') throw Object.assign(new Error('gone'), { code: 'position_gone' })
+    return { items: [], next_cursor: null, position: '500' }
+  })
+  a.stream.start(undefined)
+  a.last().server.onHello('10')
+  breakIt(a)
+  await expect.poll(() => a.resets).toEqual(['10', '500'])
+  expect(a.stream.position).toBe('500')
+  expect(a.states.at(-1)).toEqual({ is: 'polling' })
+})
+
+test('where no stream was ever had, asking begins by itself', async () => {
+  const a = aStream(async ({ after }) => ({ items: [], next_cursor: null, position: after === 'newest' ? '7' : after }))
+  a.stream.start(undefined)
+  breakIt(a)
+  await expect.poll(() => a.resets).toEqual(['7'])
+})
+
+test('a server that was away and answers again is streamed from at once', async () => {
+  let isAway = true
+  const a = aStream(async ({ after }) => {
+    if (isAway) throw new Error('away')
+    return { items: [], next_cursor: null, position: after }
+  })
+  a.stream.start(undefined)
+  a.last().server.onHello('10')
+  breakIt(a)
+  await expect.poll(() => a.timers.length).toBe(1)
+  expect(a.states.at(-1)).toEqual({ is: 'offline', since: 1000 })
+  isAway = false
+  const before = a.opened.length
+  a.runTimer()
+  await expect.poll(() => a.timers.map(({ ms }) => ms)).toEqual([0])
+  a.runTimer()
+  expect(a.opened.length).toBe(before + 1)
+})
+
 test('a stopped stream says nothing more', () => {
   const { stream, last, heard, timers } = aStream()
-  stream.start()
+  stream.start(undefined)
   const { server } = last()
   stream.stop()
   server.onEvent(event(1))

@@ -24,7 +24,7 @@ export type StreamHandlers = {
 export type StreamOptions = {
   /** Opens a stream that begins after `after`, with the events of these scopes; none: of all. */
   readonly open: (asked: { after: string | undefined; scopes: readonly string[] }, handlers: StreamHandlers) => Opened
-  /** Reads a page of events. */
+  /** Reads a page of events; after `newest` there are none, and it says which position that is. */
   readonly page: (asked: { after: string; scopes: readonly string[] }) => Promise<Page>
   readonly onEvents: (events: readonly LiveEvent[], position: string) => void
   /** Events may have been missed: what is shown must be fetched again. */
@@ -38,6 +38,8 @@ export type StreamOptions = {
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 30_000
 const POLL_MS = 5_000
+/** Whoever is further behind than so many pages begins anew instead of reading them all. */
+const MOST_PAGES = 10
 /** After so many broken openings in a row the stream is taken to be impossible here (a proxy that collects answers). */
 const BROKEN_BEFORE_POLLING = 3
 
@@ -71,10 +73,11 @@ export class EventStream {
     return this.#position
   }
 
-  start(after?: string): void {
+  /** Begins after a position; without one it begins now, and says by a reset what now is. */
+  start(after: string | undefined): void {
     if (this.#isStarted) return
     this.#isStarted = true
-    this.#position = after ?? this.#position
+    this.#position = after
     this.#connect()
   }
 
@@ -107,8 +110,11 @@ export class EventStream {
       {
         onHello: (position) => {
           if (!isCurrent()) return
+          const isNew = this.#position === undefined
           this.#position ??= position
           this.#working({ is: 'live' })
+          // What was fetched before may have changed before this moment, and nobody told.
+          if (isNew) this.#options.onReset(position)
         },
         onEvent: (event) => {
           if (!isCurrent()) return
@@ -136,7 +142,7 @@ export class EventStream {
   #break(): void {
     this.#end()
     this.#broken += 1
-    if (this.#broken >= BROKEN_BEFORE_POLLING && this.#position !== undefined) {
+    if (this.#broken >= BROKEN_BEFORE_POLLING) {
       void this.#poll()
       return
     }
@@ -153,21 +159,40 @@ export class EventStream {
     this.#options.onState({ is: 'offline', since: this.#offlineSince })
   }
 
-  /** Asks for what came since; every so often it tries the stream again instead. */
-  async #poll(): Promise<void> {
+  /** Asks for what came since; every so often, and when the server is back, it tries the stream again instead. */
+  async #poll(pages = 0): Promise<void> {
     const round = this.#round
+    const wasOffline = this.#offlineSince !== undefined
+    let hasMore = false
     try {
-      const page = await this.#options.page({ after: this.#position ?? '0', scopes: this.#scopes })
+      const page = await this.#options.page({ after: this.#position ?? 'newest', scopes: this.#scopes })
       if (round !== this.#round) return
-      this.#position = page.position
-      this.#working({ is: 'polling' })
-      if (page.items.length > 0) this.#options.onEvents(page.items, page.position)
-    } catch {
+      hasMore = page.next_cursor !== null
+      this.#take(page, hasMore)
+      if (hasMore && pages >= MOST_PAGES) this.#position = undefined
+    } catch (error) {
       if (round !== this.#round) return
-      this.#tellOffline()
+      const isGone = (error as { code?: unknown }).code === 'position_gone'
+      if (isGone) this.#position = undefined
+      else this.#tellOffline()
+      hasMore = isGone
     }
-    this.#broken += 1
-    const isTimeForStream = this.#broken % 12 === 0
-    this.#cancelLater = this.#later(() => (isTimeForStream ? this.#connect() : void this.#poll()), POLL_MS)
+    if (hasMore) {
+      void this.#poll(pages + 1)
+      return
+    }
+    const isBack = wasOffline && this.#offlineSince === undefined
+    this.#broken = isBack ? 0 : this.#broken + 1
+    const isTimeForStream = isBack || this.#broken % 12 === 0
+    const next = () => (isTimeForStream ? this.#connect() : void this.#poll())
+    this.#cancelLater = this.#later(next, isBack ? 0 : POLL_MS)
+  }
+
+  #take(page: Page, hasMore: boolean): void {
+    const isNew = this.#position === undefined
+    this.#position = page.position
+    this.#working({ is: hasMore ? 'connecting' : 'polling' })
+    if (isNew) this.#options.onReset(page.position)
+    if (page.items.length > 0) this.#options.onEvents(page.items, page.position)
   }
 }

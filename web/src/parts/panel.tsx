@@ -1,7 +1,8 @@
-import type { UseQueryResult } from '@tanstack/react-query'
+import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
 import { RotateCw } from 'lucide-react'
 import { Component, type ReactNode, useId } from 'react'
-import { ServerRefused } from '../api.ts'
+import { queryOf, routes, ServerRefused } from '../api.ts'
+import { personOf } from '../person.ts'
 import { Button } from './button.tsx'
 import { RelativeTime } from './time.tsx'
 import './panel.css'
@@ -83,6 +84,7 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
       </p>
       <p>{problem?.detail ?? message ?? String(error)}</p>
       {remedy !== undefined && <p className="muted">What to do: {remedy}</p>}
+      {problem?.status === 403 && <AnotherRole />}
       {problem !== undefined && (
         <p className="muted">
           Request <code>{problem.request_id}</code>, code <code>{problem.code}</code>
@@ -94,6 +96,18 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
         </Button>
       )}
     </div>
+  )
+}
+
+/** What somebody can do who may not see something. */
+function AnotherRole() {
+  // Only what is known: this may be shown to somebody who is not signed in.
+  const me = useQueryClient().getQueryData(queryOf(routes.session.me).queryKey)
+  return (
+    <p className="muted">
+      {me !== undefined && `You are signed in as ${personOf(me.name)} (${me.role ?? 'limited'}). `}
+      An administrator can make a link that signs you in with another role.
+    </p>
   )
 }
 

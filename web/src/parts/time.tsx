@@ -22,7 +22,7 @@ function watch(onChange: () => void) {
 }
 
 /** The server's time, and again each second. */
-function useNow(): number {
+export function useNow(): number {
   useSyncExternalStore(watch, () => ticks)
   return clock.now()
 }

@@ -1,42 +1,27 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
-import { type LiveEvent, useLive } from '../live.ts'
-import { EmptyState } from '../parts/empty-state.tsx'
 import { Page } from '../parts/page.tsx'
-import { Panel } from '../parts/panel.tsx'
-import { type Column, Table } from '../parts/table.tsx'
-import { TaskLink } from '../parts/task-table.tsx'
-import { RelativeTime } from '../parts/time.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { Audit } from './events/audit.tsx'
+import { Happened } from './events/happened.tsx'
+import './events/events.css'
 
 const page = getRouteApi('/shell/events')
-const KEPT = 200
 
-const columns: readonly Column<LiveEvent>[] = [
-  { id: 'at', head: 'When', cell: ({ at }) => <RelativeTime at={at} /> },
-  { id: 'name', head: 'What', cell: ({ name }) => name },
-  {
-    id: 'task',
-    head: 'Task',
-    isWide: true,
-    cell: ({ task, key, scope }) => (task === null ? scope : <TaskLink task={{ id: task, key, scope }} />),
-  },
-  { id: 'actor', head: 'Who', isMinor: true, cell: ({ actor }) => actor ?? '' },
-]
-
-/** What happens, as it happens. */
+/** What happened, and who did what. */
 export function Events() {
-  const { scope = '*' } = page.useSearch()
-  const [events, setEvents] = useState<readonly LiveEvent[]>([])
-  useLive([scope], (fresh) => setEvents((known) => [...fresh.toReversed(), ...known].slice(0, KEPT)))
+  const { tab } = page.useSearch()
+  const navigate = page.useNavigate()
   return (
-    <Page title="Events" summary="The newest first, from the moment this page was opened.">
-      <Panel isFlush>
-        {events.length === 0 ? (
-          <EmptyState title="Nothing has happened since">Leave the page open: it fills by itself.</EmptyState>
-        ) : (
-          <Table label="Events" columns={columns} rows={events} rowKey={({ id }) => id} />
-        )}
-      </Panel>
+    <Page title="Events" summary="Every change of every task, and every action of people and programs.">
+      <Tabs
+        label="Kinds of events"
+        open={tab === 'audit' ? 'audit' : 'happened'}
+        onOpen={(id) => void navigate({ search: id === 'audit' ? { tab: 'audit' } : {} })}
+        items={[
+          { id: 'happened', label: 'What happened', content: <Happened /> },
+          { id: 'audit', label: 'Who did what', content: <Audit /> },
+        ]}
+      />
     </Page>
   )
 }

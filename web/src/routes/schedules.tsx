@@ -15,7 +15,7 @@ import { StateBadge, scheduleLooks } from '../parts/state-badge.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { RelativeTime } from '../parts/time.tsx'
 import { tell } from '../parts/toast.tsx'
-import { preferences, usePreferences } from '../preferences.ts'
+import { useZone, zoneNames } from '../zone.ts'
 import { findZoneChange } from './zone-change.ts'
 import './schedules.css'
 
@@ -230,8 +230,7 @@ const LOOK: Intl.DateTimeFormatOptions = {
 }
 
 function Next({ schedule: { next, timezone, state } }: { readonly schedule: Whole }) {
-  usePreferences()
-  const mine = preferences().zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+  const mine = zoneNames[useZone()]
   if (next.length === 0 || state === 'paused') {
     return <p className="muted">{state === 'paused' ? 'It is paused: no time comes.' : 'No time comes.'}</p>
   }

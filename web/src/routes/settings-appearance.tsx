@@ -1,26 +1,19 @@
-import { useState } from 'react'
 import { clock } from '../clock.ts'
+import { chooseDensity, densities, useDensity } from '../density.ts'
 import { formatInstant } from '../format.ts'
 import { chooseLetterKeys, useLetterKeys } from '../keys.ts'
 import { Button } from '../parts/button.tsx'
-import { TextField } from '../parts/form.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { RelativeTime } from '../parts/time.tsx'
-import { choose, densities, isZone, usePreferences } from '../preferences.ts'
-import { chooseTheme, type Theme, themes, useTheme } from '../theme.ts'
+import { themeWords, zoneWords } from '../shell/preferences.tsx'
+import { chooseTheme, themes, useTheme } from '../theme.ts'
+import { chooseZone, useZone, zoneNames, zones } from '../zone.ts'
 import './settings.css'
-
-const themeWords: Readonly<Record<Theme, string>> = {
-  system: 'As the system',
-  light: 'Light',
-  dark: 'Dark',
-  contrast: 'High contrast',
-}
 
 /** What each person chooses for this browser. */
 export function Appearance() {
   const theme = useTheme()
-  const { density } = usePreferences()
+  const density = useDensity()
+  const zone = useZone()
   const hasLetters = useLetterKeys()
   return (
     <div className="stack">
@@ -33,7 +26,7 @@ export function Appearance() {
           of={densities}
           chosen={density}
           words={(one) => (one === 'compact' ? 'Compact' : 'Comfortable')}
-          onChoose={(one) => choose({ density: one })}
+          onChoose={chooseDensity}
         />
       </Panel>
       <Panel title="Keys of one letter">
@@ -53,7 +46,14 @@ export function Appearance() {
         </div>
       </Panel>
       <Panel title="Time zone">
-        <Zone />
+        <Choices
+          label="Time zone"
+          of={zones}
+          chosen={zone}
+          words={(one) => (one === 'utc' ? zoneWords.utc : `${zoneWords[one]} (${zoneNames[one]})`)}
+          onChoose={chooseZone}
+        />
+        <p className="settings-note">Now: {formatInstant(clock.now())}</p>
       </Panel>
     </div>
   )
@@ -81,39 +81,6 @@ function Choices<T extends string>({ label, of, chosen, words, onChoose }: Choic
           {words(one)}
         </Button>
       ))}
-    </div>
-  )
-}
-
-function Zone() {
-  const { zone } = usePreferences()
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const [text, setText] = useState(zone ?? '')
-  const isKnown = text.trim() === '' || isZone(text.trim())
-  const change = (given: string) => {
-    setText(given)
-    const name = given.trim()
-    if (name === '' || isZone(name)) choose({ zone: name === '' ? undefined : name })
-  }
-  return (
-    <div className="settings-choices">
-      <TextField
-        label="Zone"
-        list="zones"
-        value={text}
-        placeholder={own}
-        aria-invalid={!isKnown}
-        onChange={({ target }) => change(target.value)}
-        hint={isKnown ? `Empty: the browser’s, ${own}` : 'This browser knows no zone of that name'}
-      />
-      <datalist id="zones">
-        {Intl.supportedValuesOf('timeZone').map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-      <p className="settings-note">
-        Now: {formatInstant(clock.now())} <RelativeTime at={clock.now()} />
-      </p>
     </div>
   )
 }

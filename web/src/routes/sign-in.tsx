@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { call, routes } from '../api.ts'
-import { takeAsked } from '../asked-page.ts'
+import { isOwnPath, takeAsked } from '../asked-page.ts'
 import { basePath } from '../base-path.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { Failure, Loading, Panel } from '../parts/panel.tsx'
@@ -19,6 +19,7 @@ export function SignIn() {
     const tryLink = async () => {
       const secret = location.hash.slice(1)
       if (secret === '') return
+      const given = new URLSearchParams(location.search).get('to') ?? ''
       // The secret goes out of the address before anything else can read or keep it.
       history.replaceState(null, '', `${basePath}/sign-in`)
       setTrying(true)
@@ -26,7 +27,8 @@ export function SignIn() {
       try {
         await call(routes.session.signIn, { body: { secret } })
         queries.clear()
-        router.history.replace(`${basePath}${takeAsked() ?? '/'}`)
+        const asked = takeAsked() ?? '/'
+        router.history.replace(`${basePath}${isOwnPath(given) ? given : asked}`)
       } catch (refused) {
         setError(refused)
         setTrying(false)
@@ -54,15 +56,17 @@ export function SignIn() {
 }
 
 function HowTo() {
-  const command = `curl -X POST -H "Authorization: Bearer $MILLRACE_TOKEN" ${location.origin}${basePath}/v1/sign-in-links`
   return (
     <div className="stack">
       <p>
         A browser signs in by a link that works once, within 15 minutes. The server prints one when it starts; whoever
-        has a token makes more:
+        has a token makes more, with the command line:
       </p>
-      <CodeBlock text={command} label="command" />
-      <p className="muted">Open the link in this browser: it leads to the page that you wanted.</p>
+      <CodeBlock text={`npx millrace open --sign-in --server ${location.origin}${basePath}`} label="command" />
+      <p className="muted">
+        It opens a browser, or prints the link. Open it in this browser: it leads to the page that you wanted. Somebody
+        who has no token asks an administrator for a link.
+      </p>
     </div>
   )
 }

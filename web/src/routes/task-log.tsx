@@ -1,38 +1,58 @@
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { open, routes } from '../api.ts'
-import { CodeBlock } from '../parts/code-block.tsx'
-import { EmptyState } from '../parts/empty-state.tsx'
+import { type BodyAnswered, routes, useCall } from '../api.ts'
+import { useFresh } from '../live.ts'
+import { changed, type LogChoicePatch } from '../log/choice.ts'
 import { Link } from '../parts/link.tsx'
 import { Page } from '../parts/page.tsx'
 import { Loaded, Panel } from '../parts/panel.tsx'
+import { StateBadge, taskLooks } from '../parts/state-badge.tsx'
+import { LogViewer } from './log/log-viewer.tsx'
+import { PlainLog } from './log/plain-log.tsx'
 
 const page = getRouteApi('/shell/tasks/$id/log')
 
-/** The output of a task's last attempt. */
+/** The output of a task on a page of its own, or as plain text. */
 export function TaskLog() {
   const { id } = page.useParams()
-  const log = useQuery({
-    queryKey: [routes.tasks.log.name, id],
-    queryFn: async ({ signal }) => (await open(routes.tasks.log, { params: { id } }, { signal })).text(),
-  })
+  const { view, from, ...choice } = page.useSearch()
+  const navigate = page.useNavigate()
+  const task = useCall(routes.tasks.get, { params: { id } })
+  useFresh(task.data === undefined ? [] : [task.data.scope], ['tasks.get'])
+  const choose = (patch: LogChoicePatch) =>
+    void navigate({ search: (before) => changed(before, patch), hash: true, replace: true, resetScroll: false })
+  const name = nameOf(task.data, id)
+  const isPlain = view === 'plain'
   return (
     <Page
-      title={`Log of ${id}`}
+      title={`Log of ${name}`}
+      heading={
+        <>
+          Log of <span className="mono">{name}</span>
+        </>
+      }
       crumbs={
         <>
           <Link to="/tasks">Tasks</Link>
           <Link to="/tasks/$id" params={{ id }} className="name">
-            {id}
+            {name}
           </Link>
         </>
       }
+      actions={task.data && <StateBadge look={taskLooks[task.data.state]} />}
     >
-      <Panel>
-        <Loaded query={log} isEmpty={(text) => text === ''} empty={<EmptyState title="It has written nothing" />}>
-          {(text) => <CodeBlock text={text} label="log" />}
+      <Panel isFlush={!isPlain}>
+        <Loaded query={task}>
+          {(found) =>
+            isPlain ? (
+              <PlainLog id={found.id} choice={choice} from={Number(from) || 1} />
+            ) : (
+              <LogViewer task={found} choice={choice} onChoose={choose} isPage />
+            )
+          }
         </Loaded>
       </Panel>
     </Page>
   )
 }
+
+const nameOf = (task: BodyAnswered<typeof routes.tasks.get> | undefined, id: string) => task?.key ?? id

@@ -1,67 +1,111 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { RotateCw } from 'lucide-react'
+import { useCallback, useEffect, useState } from 'react'
 import { routes, useCall } from '../api.ts'
-import { useFresh } from '../live.ts'
+import type { Qualifier } from '../filter.ts'
+import { formatCount } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { Link } from '../parts/link.tsx'
+import { FilterBox } from '../parts/filter-box.tsx'
 import { Page } from '../parts/page.tsx'
-import { Loaded, Panel } from '../parts/panel.tsx'
-import { TaskTable } from '../parts/task-table.tsx'
+import { Failure, Loading, Panel } from '../parts/panel.tsx'
+import { taskLooks } from '../parts/state-badge.tsx'
+import { BulkBar } from './tasks/bulk-bar.tsx'
+import { TaskRows } from './tasks/task-rows.tsx'
+import { type TaskRow, useTaskList } from './tasks/use-task-list.ts'
+import './tasks/tasks.css'
 
 const page = getRouteApi('/shell/tasks')
+const nothing: ReadonlySet<string> = new Set()
 
-/** Tasks of every part; the filter stands in the address. */
+/** Tasks of every part, the newest first; the filter stands in the address. */
 export function Tasks() {
-  const search = page.useSearch()
-  const list = useCall(routes.tasks.list, { query: { ...search, limit: 50 } })
-  useFresh(['*'], ['tasks.list'])
+  const { q = '' } = page.useSearch()
+  const navigate = page.useNavigate()
+  const { list, rows, fresh, reload } = useTaskList(q)
+  const [chosen, setChosen] = useState(nothing)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what another filter does not show is not selected
+  useEffect(() => setChosen(nothing), [q])
+  const { hasNextPage, fetchNextPage, isFetchingNextPage } = list
+  const more = useCallback(() => {
+    if (!isFetchingNextPage) void fetchNextPage()
+  }, [fetchNextPage, isFetchingNextPage])
   return (
     <Page title="Tasks">
-      <Filter key={search.q} q={search.q ?? ''} />
+      <FilterBox
+        label="Filter tasks"
+        placeholder="state:failed scope:archive:My-Project words …"
+        filter={q}
+        onFilter={(text) => void navigate({ search: text === '' ? {} : { q: text } })}
+        qualifiers={useQualifiers(rows)}
+      />
+      <BulkBar key={q} q={q} rows={rows} chosen={chosen} onChosen={setChosen} hasMore={hasNextPage} />
       <Panel isFlush>
-        <Loaded
-          query={list}
-          isEmpty={({ items }) => items.length === 0}
-          empty={<EmptyState title="No task is like this">Take something out of the filter.</EmptyState>}
-        >
-          {({ items, next_cursor }) => (
-            <>
-              <TaskTable label="Tasks" tasks={items} />
-              {next_cursor !== null && (
-                <p className="panel-body">
-                  <Link to="/tasks" search={{ ...search, cursor: next_cursor }}>
-                    Older ones
-                  </Link>
-                </p>
-              )}
-            </>
+        <div className="tasks-new" role="status">
+          {fresh > 0 && (
+            <Button icon={RotateCw} kind="primary" onClick={() => void reload()}>
+              {formatCount(fresh)} new
+            </Button>
           )}
-        </Loaded>
+        </div>
+        {list.isPending && <Loading />}
+        {list.data === undefined && list.error !== null && (
+          <Failure error={list.error} onRetry={() => void list.refetch()} />
+        )}
+        {list.data !== undefined && rows.length === 0 && <None q={q} />}
+        {rows.length > 0 && (
+          <TaskRows rows={rows} chosen={chosen} onChosen={setChosen} hasMore={hasNextPage} onMore={more} />
+        )}
+        {rows.length > 0 && <Foot count={rows.length} hasMore={hasNextPage} error={list.error} onMore={more} />}
       </Panel>
     </Page>
   )
 }
 
-function Filter({ q }: { readonly q: string }) {
-  const navigate = page.useNavigate()
-  const [text, setText] = useState(q)
-  const apply = (event: FormEvent) => {
-    event.preventDefault()
-    void navigate({ search: text.trim() === '' ? {} : { q: text.trim() } })
-  }
+function Foot({
+  count,
+  hasMore,
+  error,
+  onMore,
+}: {
+  count: number
+  hasMore: boolean
+  error: Error | null
+  onMore: () => void
+}) {
+  if (error !== null) return <Failure error={error} onRetry={onMore} />
   return (
-    <search>
-      <form className="row" onSubmit={apply}>
-        <input
-          className="input"
-          aria-label="Filter"
-          placeholder="state:failed kind:… words"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        <Button type="submit">Filter</Button>
-      </form>
-    </search>
+    <p className="tasks-foot muted">
+      {hasMore ? `${formatCount(count)} so far: more come when you go on` : `${formatCount(count)} in all`}
+    </p>
   )
+}
+
+function None({ q }: { readonly q: string }) {
+  if (q !== '') return <EmptyState title="No task is like this">Take something out of the filter.</EmptyState>
+  return (
+    <EmptyState title="There are no tasks" command="millrace archive add My-Project --svn file:///srv/svn/my-project">
+      Commits to a repository that is watched make tasks; so do commands that are sent.
+    </EmptyState>
+  )
+}
+
+/** What can be filtered by, with the values that are known. */
+function useQualifiers(rows: readonly TaskRow[]): readonly Qualifier[] {
+  const { data: archives } = useCall(routes.archives.list)
+  const seen = (values: readonly (string | null)[]) => [...new Set(values)].filter((value) => value !== null)
+  const scopes = [...(archives?.items ?? []).map(({ name }) => `archive:${name}`), ...rows.map(({ scope }) => scope)]
+  return [
+    { name: 'state', hint: 'one, or several with commas between', values: Object.keys(taskLooks) },
+    {
+      name: 'scope',
+      hint: 'where it belongs; a * at the end stands for anything',
+      values: seen([...scopes, 'archive:*', 'node']),
+    },
+    { name: 'kind', hint: 'what performs it', values: seen(rows.map(({ kind }) => kind)) },
+    { name: 'queue', hint: 'in which line it stands', values: seen(rows.map(({ queue }) => queue)) },
+    { name: 'key', hint: 'its name in its scope' },
+    { name: 'id', hint: 'its number' },
+    { name: 'is', hint: 'ready, and no worker takes it', values: ['stuck'] },
+  ]
 }

@@ -180,7 +180,7 @@ function Actions({ worker }: { readonly worker: Worker }) {
   const [isAsking, setAsking] = useState(false)
   const refusal = useRefusal(routes.workers.pause)
   const want = async (verb: 'pause' | 'resume' | 'drain', told: string) => {
-    await call(routes.workers[verb], { params: { id: worker.id } })
+    await call(routes.workers[verb], { params: { id: String(worker.id) } })
     tell(`${worker.name} ${told}`)
     await queries.invalidateQueries({ queryKey: [routes.workers.list.name] })
   }

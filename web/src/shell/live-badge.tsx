@@ -14,19 +14,36 @@ export function LiveBadge() {
       title={isPaused ? 'Go on following the server' : 'Pause: what is shown stays as it is'}
     >
       <span className="live-dot" aria-hidden="true" />
-      <Words state={state} />
+      <span>
+        <Words state={state} />
+      </span>
     </button>
   )
 }
 
 function Words({ state }: { readonly state: LiveState }) {
-  if (state.is === 'live') return <>live{state.lagMs >= 1_000 && `, ${formatDuration(state.lagMs)} behind`}</>
-  if (state.is === 'polling') return <>every 5 s</>
+  if (state.is === 'live')
+    return (
+      <>
+        live{state.lagMs > 0 && <span className="live-detail">, {formatDuration(state.lagMs)}</span>}
+        {state.lagMs > 0 && <span className="visually-hidden"> from event to screen</span>}
+      </>
+    )
+  if (state.is === 'polling')
+    return (
+      <>
+        live<span className="live-detail">, every 5 s</span>
+      </>
+    )
   if (state.is === 'catching up') return <>catching up</>
-  if (state.is === 'paused') return <>paused</>
+  const word = state.is === 'paused' ? 'paused' : 'offline'
   return (
     <>
-      offline since <RelativeTime at={state.since} />
+      {word}
+      <span className="live-detail">
+        {' since '}
+        <RelativeTime at={state.since} />
+      </span>
     </>
   )
 }

@@ -1,32 +1,8 @@
-import {
-  Activity,
-  CalendarClock,
-  Cpu,
-  GanttChart,
-  LayoutDashboard,
-  LibraryBig,
-  ListChecks,
-  ListTree,
-  type LucideIcon,
-  Menu as MenuIcon,
-  Settings,
-} from 'lucide-react'
+import { Menu as MenuIcon } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from '../parts/link.tsx'
 import { Logo } from './logo.tsx'
-
-/** The screens of the navigation, in its order; a narrow screen has the first four at hand and the rest behind a button. */
-const places = [
-  { to: '/', label: 'Overview', icon: LayoutDashboard },
-  { to: '/archives', label: 'Archives', icon: LibraryBig },
-  { to: '/tasks', label: 'Tasks', icon: ListChecks },
-  { to: '/nodes', label: 'Trees', icon: ListTree },
-  { to: '/timeline', label: 'Timeline', icon: GanttChart },
-  { to: '/workers', label: 'Workers', icon: Cpu },
-  { to: '/schedules', label: 'Schedules', icon: CalendarClock },
-  { to: '/events', label: 'Events', icon: Activity },
-  { to: '/settings', label: 'Settings', icon: Settings },
-] as const satisfies readonly { to: string; label: string; icon: LucideIcon }[]
+import { places } from './places.ts'
 
 export function Navigation() {
   const [isOpen, setOpen] = useState(false)

@@ -1,17 +1,24 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
-import { Contrast, Moon, Sun, SunMoon, UserRound } from 'lucide-react'
-import { useEffect, useRef } from 'react'
-import { call, routes, useCall } from '../api.ts'
-import { basePath } from '../base-path.ts'
-import { startLive } from '../live.ts'
-import { Menu } from '../parts/menu.tsx'
-import { Toasts, tell } from '../parts/toast.tsx'
-import { chooseTheme, type Theme, themes, useTheme } from '../theme.ts'
+import { CircleHelp, Search } from 'lucide-react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { startLive, useLiveState } from '../live.ts'
+import { IconButton } from '../parts/button.tsx'
+import { Toasts } from '../parts/toast.tsx'
+import { useZone } from '../zone.ts'
+import { Announcer } from './announcer.tsx'
+import { Banners } from './banners.tsx'
 import { LiveBadge } from './live-badge.tsx'
 import { Navigation } from './navigation.tsx'
-import { PaletteButton } from './palette-button.tsx'
+import { AccountMenu, ThemeMenu, ZoneMenu } from './preferences.tsx'
 import { RequireSession } from './require-session.tsx'
+import { useRecent, useShellKeys } from './shell-keys.ts'
 import './shell.css'
+
+const loadPalette = async () => ({ default: (await import('./palette.tsx')).Palette })
+const Palette = lazy(loadPalette)
+const KeysHelp = lazy(async () => ({ default: (await import('./keys-help.tsx')).KeysHelp }))
+
+const SOON_MS = 1_500
 
 /** Everything around a screen. */
 export function Shell() {
@@ -23,80 +30,71 @@ export function Shell() {
 }
 
 function Frame() {
-  const main = useRef<HTMLElement>(null)
-  const path = useRouterState({ select: ({ location }) => location.pathname })
-  const first = useRef(path)
+  const [shown, setShown] = useState<'palette' | 'help'>()
+  const close = () => setShown(undefined)
+  const main = useFocusOnChange()
+  const isOffline = useLiveState().is === 'offline'
+  const zone = useZone()
   useEffect(startLive, [])
-  // Whoever does not see the page is brought to the new one's beginning; at the first they are already there.
   useEffect(() => {
-    if (first.current === path) return
-    first.current = ''
-    main.current?.focus()
-  }, [path])
+    // Whoever opens it types at once: it is there before.
+    const timer = setTimeout(() => void loadPalette().catch(() => undefined), SOON_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  useShellKeys({ openPalette: () => setShown('palette'), openHelp: () => setShown('help') })
+  useRecent()
   return (
     <div className="shell">
       <button type="button" className="skip" onClick={() => main.current?.focus()}>
         Skip to the content
       </button>
       <header className="bar">
-        <PaletteButton />
+        <PaletteButton onOpen={() => setShown('palette')} />
         <div className="bar-end">
           <LiveBadge />
+          <span className="bar-wide">
+            <IconButton icon={CircleHelp} label="Keys" onClick={() => setShown('help')} />
+            <ZoneMenu />
+          </span>
           <ThemeMenu />
           <AccountMenu />
         </div>
       </header>
       <Navigation />
-      <main id="main" ref={main} tabIndex={-1} className="main">
-        <Outlet />
+      <main id="main" ref={main} tabIndex={-1} className="main" data-stale={isOffline || undefined}>
+        <Banners />
+        {/* With another zone every time is written anew. */}
+        <Outlet key={zone} />
       </main>
       <Toasts />
+      <Announcer />
+      <Suspense>
+        {shown === 'palette' && <Palette onClose={close} />}
+        {shown === 'help' && <KeysHelp onClose={close} />}
+      </Suspense>
     </div>
   )
 }
 
-const themeWords: Readonly<Record<Theme, string>> = {
-  system: 'As the system',
-  light: 'Light',
-  dark: 'Dark',
-  contrast: 'High contrast',
-}
-const themeIcons = { system: SunMoon, light: Sun, dark: Moon, contrast: Contrast } as const
-
-function ThemeMenu() {
-  const theme = useTheme()
-  return (
-    <Menu
-      label={`Theme: ${themeWords[theme]}`}
-      icon={themeIcons[theme]}
-      actions={themes.map((one) => ({
-        id: one,
-        label: themeWords[one],
-        isChosen: one === theme,
-        onAction: () => chooseTheme(one),
-      }))}
-    />
-  )
+/** Whoever does not see the page is brought to the new one's beginning; at the first they are already there. */
+function useFocusOnChange() {
+  const main = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const first = useRef(path)
+  useEffect(() => {
+    if (first.current === path) return
+    first.current = ''
+    main.current?.focus()
+  }, [path])
+  return main
 }
 
-function AccountMenu() {
-  const { data: me } = useCall(routes.session.me)
-  const signOut = async (everywhere: boolean) => {
-    try {
-      await call(routes.session.signOut, { body: { everywhere } })
-      location.assign(`${basePath}/sign-in`)
-    } catch (error) {
-      tell(`You are still signed in: ${(error as Error).message}`, { isError: true })
-    }
-  }
+function PaletteButton({ onOpen }: { readonly onOpen: () => void }) {
   return (
-    <Menu
-      label={`Account: ${me?.name ?? 'unknown'}, ${me?.role ?? 'limited'}`}
-      icon={UserRound}
-      actions={[
-        { id: 'here', label: `Sign out ${me?.name ?? ''}`, onAction: () => void signOut(false) },
-        { id: 'everywhere', label: 'Sign out everywhere', onAction: () => void signOut(true) },
-      ]}
-    />
+    <button type="button" className="palette-button" onClick={onOpen}>
+      <Search aria-hidden size={15} />
+      <span className="palette-words">Search or go to …</span>
+      <kbd>Ctrl K</kbd>
+    </button>
   )
 }

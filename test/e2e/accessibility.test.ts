@@ -1,0 +1,234 @@
+// Every screen of the router, with data on it: looked at by axe in each theme, and on a phone.
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commitFiles, registered } from '../archives.ts'
+import { waitFor } from '../processes.ts'
+import type { Ground } from '../repositories/ground.ts'
+import { svnFiles } from '../repositories/svn.ts'
+import { aDashboard, type Dashboard } from './kit.ts'
+
+const WORKFLOW = `
+on:
+  commit: {}
+  schedule: { cron: "0 4 * * *", timezone: UTC }
+tasks:
+  - name: grind
+    depends: PREV
+    script: echo "grinding revision $MILLRACE_REVISION"
+  - name: sieve
+    depends: grind
+    script: |
+      echo "error: the sieve is torn" >&2
+      exit 3
+  - name: pack
+    depends: sieve
+    command: [echo, packed]
+`
+
+let dashboard: Dashboard
+let ground: Ground
+/** Where each screen is looked at, by its path in the router. */
+let screens: Readonly<Record<string, string>>
+
+beforeAll(async () => {
+  dashboard = await aDashboard({ poll_seconds: 1 })
+  ground = await svnFiles()
+  const { server } = dashboard
+  const { name, plain } = await registered(server, ground, { from: 1, first: [{ '_workflows/mill.yaml': WORKFLOW }] })
+  for (const text of ['corn', 'rye']) await commitFiles(plain, { sacks: text }, `bring ${text}`)
+  await server.ask('POST', '/v1/nodes', {
+    body: [
+      { metadata: { type: 'command', parent: 'root' }, data: { command: 'echo', args: ['hello'] } },
+      { metadata: { type: 'command', parent: '#0' }, data: { command: 'false' } },
+    ],
+  })
+  await server.ask('POST', '/v1/tokens', { body: { name: 'ci', role: 'submitter' } })
+  const held = await dashboard.graph.add({ scope: 'mill', key: 'held' })
+  await server.ask('POST', `/v1/tasks/${held}/hold`)
+  const failed = await waitFor(
+    async () => (await server.ask('GET', '/v1/tasks?state=failed&q=3:sieve')).json.items[0]?.id,
+  )
+  const archive = `/archives/${name}`
+  screens = {
+    '/': '/',
+    '/sign-in': '/sign-in',
+    '/archives': '/archives',
+    '/archives/$name': archive,
+    '/archives/$name/definitions': `${archive}/definitions`,
+    '/archives/$name/r/$rev': `${archive}/r/3`,
+    '/archives/$name/r/$rev/$task': `${archive}/r/3/sieve`,
+    '/tasks': '/tasks',
+    '/tasks/$id': `/tasks/${failed}`,
+    '/tasks/$id/log': `/tasks/${failed}/log`,
+    '/nodes': '/nodes',
+    '/timeline': '/timeline',
+    '/workers': '/workers',
+    '/schedules': '/schedules',
+    '/events': '/events',
+    '/settings': '/settings',
+    '/settings/': '/settings/',
+    '/settings/appearance': '/settings/appearance',
+    '/settings/tokens': '/settings/tokens',
+    '/settings/webhooks': '/settings/webhooks',
+    '/settings/secrets': '/settings/secrets',
+    '/settings/hooks': '/settings/hooks',
+  }
+}, 180_000)
+
+afterAll(async () => {
+  await dashboard[Symbol.asyncDispose]()
+  await ground[Symbol.asyncDispose]()
+})
+
+test('every screen of the router is looked at', async () => {
+  const text = await readFile(new URL('../../web/src/router.tsx', import.meta.url), 'utf8')
+  const declared = [...text.matchAll(/createRoute\(\{\s*getParentRoute: ([^\n]*),\s*path: '([^']*)'/g)]
+  const paths = declared.map(([, parent = '', path = '']) => (parent.includes('settings') ? `/settings${path}` : path))
+  expect(paths.length).toBe(text.match(/\bpath: '/g)?.length)
+  expect(Object.keys(screens).sort()).toEqual(paths.sort())
+})
+
+async function arrive(page: Page, path: string): Promise<void> {
+  await page.goto(dashboard.address + path)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' })
+}
+
+type Finding = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }
+
+const AXE = createRequire(import.meta.url).resolve('axe-core')
+
+/** What axe finds that keeps somebody from using the page. */
+async function look(page: Page): Promise<string[]> {
+  const source = await readFile(AXE, 'utf8')
+  // The content policy lets no script into the page; a debugger may.
+  await page.evaluate(`${source}; undefined`)
+  const violations = await page.evaluate(async () => {
+    const { axe } = window as unknown as {
+      axe: { run(of: Document, options: object): Promise<{ violations: Finding[] }> }
+    }
+    const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+    return (await axe.run(document, { runOnly: standards, resultTypes: ['violations'] })).violations
+  })
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)
+}
+
+for (const theme of ['light', 'dark'] as const) {
+  test(`axe finds nothing serious on any screen, ${theme}`, async () => {
+    const { page } = await dashboard.visit('/', { theme })
+    const findings: Record<string, string[]> = {}
+    for (const [screen, path] of Object.entries(screens)) {
+      await arrive(page, path)
+      const found = await look(page)
+      if (found.length > 0) findings[screen] = found
+    }
+    expect(findings).toEqual({})
+  }, 300_000)
+}
+
+test('axe finds nothing serious in high contrast, in the palette, in the help and in a menu', async () => {
+  const { page } = await dashboard.visit('/settings/appearance')
+  await page.getByRole('main').getByRole('button', { name: 'High contrast' }).click()
+  const findings: Record<string, string[]> = {}
+  const note = async (name: string) => {
+    const found = await look(page)
+    if (found.length > 0) findings[name] = found
+  }
+  for (const screen of ['/', '/archives/$name', '/tasks', '/tasks/$id', '/nodes']) {
+    await arrive(page, screens[screen] ?? '')
+    await note(screen)
+  }
+  await page.keyboard.press('Control+k')
+  await page.getByRole('searchbox').fill('sieve')
+  await page.getByRole('menuitem', { name: /sieve/ }).first().waitFor()
+  await note('palette')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await note('help')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: /^Account/ }).click()
+  await page.getByRole('menu').waitFor()
+  await note('menu')
+  expect(findings).toEqual({})
+}, 300_000)
+
+test('no screen scrolls sideways on a phone', async () => {
+  const { page } = await dashboard.visit('/', { width: 360, height: 740 })
+  const wide: Record<string, number> = {}
+  for (const [screen, path] of Object.entries(screens)) {
+    await arrive(page, path)
+    const width = await page.evaluate(() => document.documentElement.scrollWidth)
+    if (width > 360) wide[screen] = width
+  }
+  expect(wide).toEqual({})
+}, 300_000)
+
+test('with colours of the person’s own, what is chosen and where the focus is can be seen', async () => {
+  const { page } = await dashboard.visit('/tasks')
+  await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' })
+  const current = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Tasks' })
+  expect(await current.evaluate((link) => getComputedStyle(link).outlineStyle)).toBe('solid')
+  await page.keyboard.press('Tab')
+  const focused = await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle)
+  expect(focused).not.toBe('none')
+  const moving = await page.evaluate(
+    () =>
+      [...document.querySelectorAll('*')].filter((one) => {
+        const { transitionDuration, animationDuration } = getComputedStyle(one)
+        return [transitionDuration, animationDuration].some((time) => Number.parseFloat(time) > 0.001)
+      }).length,
+  )
+  expect(moving).toBe(0)
+})
+
+test('the shell is gone through by keyboard alone, and the focus is always somewhere that is seen', async () => {
+  const { page } = await dashboard.visit('/')
+  const focused = () =>
+    page.evaluate(() => {
+      const one = document.activeElement
+      const box = one?.getBoundingClientRect()
+      const name = one?.getAttribute('aria-label') ?? one?.textContent ?? ''
+      return { name: name.trim(), isSeen: box !== undefined && box.width > 0 && box.bottom > 0 }
+    })
+  const seen: string[] = []
+  const tabTo = async (name: RegExp) => {
+    for (let i = 0; i < 60; i += 1) {
+      await page.keyboard.press('Tab')
+      const { name: here, isSeen } = await focused()
+      expect(isSeen, here).toBe(true)
+      seen.push(here)
+      if (name.test(here)) return
+    }
+    throw new Error(`${name} is not reached: ${seen.join(', ')}`)
+  }
+  await tabTo(/^Skip to the content/)
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+  await page.keyboard.press('Control+k')
+  await page.locator('input[type="search"]:focus').waitFor()
+  await page.keyboard.type('tasks')
+  await page.getByRole('menuitem', { name: 'Search tasks for tasks' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor()
+  await tabTo(/^Theme/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('menu').waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark')
+  expect((await focused()).name).toMatch(/^Theme/)
+  await tabTo(/^Account/)
+  await tabTo(/^Workers$/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Workers' }).waitFor()
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+}, 120_000)

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aDashboard, type Dashboard } from './kit.ts'
+import { aStory, type Story } from './story.ts'
+
+let dashboard: Dashboard
+let story: Story
+
+beforeAll(async () => {
+  dashboard = await aDashboard({ poll_seconds: 3600 })
+  story = await aStory(dashboard)
+}, 120_000)
+
+afterAll(async () => {
+  await story[Symbol.asyncDispose]()
+  await dashboard[Symbol.asyncDispose]()
+})
+
+const at = (more = '') => `/archives/${story.name}/definitions${more}`
+
+test('the newest files are shown with what is wrong with them, and each finding leads to its line', async () => {
+  const { page, complaints } = await dashboard.visit(at())
+  await page.getByRole('heading', { name: 'The files have errors' }).waitFor()
+  await page.getByRole('link', { name: '_workflows/book.yaml:2:3' }).first().click()
+  await page.waitForURL('**line=2**')
+  const file = page.getByRole('group', { name: '_workflows/book.yaml', exact: true })
+  await file.locator('[data-meant]').getByText('comand').first().waitFor()
+  await page.getByRole('tab', { name: 'Graph' }).click()
+  await page.getByText('There is no graph').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('another revision is chosen by its number, which stands in the address', async () => {
+  const { page } = await dashboard.visit(at())
+  await page.getByLabel('At revision').fill('3')
+  await page.getByRole('button', { name: 'Show' }).click()
+  await page.waitForURL('**rev=3')
+  await page.getByRole('group', { name: '_workflows/nightly.yaml' }).waitFor()
+  await page.getByRole('tab', { name: 'Graph' }).click()
+  await page.getByRole('link', { name: 'Revision r3' }).waitFor()
+  await page.getByRole('img', { name: /^publish, waits for check, cancels PREV:publish/ }).waitFor()
+})
+
+test('the plan for the next commit names what each task would wait for and cancel', async () => {
+  const { page, complaints } = await dashboard.visit(at('?rev=3&tab=plan'))
+  const table = page.getByRole('table', { name: 'What would be added' })
+  await table
+    .getByRole('row', { name: /publish/ })
+    .getByText('r5 check')
+    .waitFor()
+  const left = page.getByRole('table', { name: 'What would be left out' })
+  await left.getByRole('row', { name: /clean.*no commit starts its workflow/ }).waitFor()
+  await page.getByRole('group', { name: 'the plan' }).getByText('<--').first().waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('schedules are told in words with their next times', async () => {
+  const { page } = await dashboard.visit(at('?rev=3&tab=schedules'))
+  await page.getByText(/At 03:00/).waitFor()
+  expect(await page.getByRole('list', { name: 'Next times' }).getByRole('listitem').count()).toBe(5)
+})
+
+test('a workflow is run by hand with its inputs, and its tasks are shown with the revision', async () => {
+  const { page, complaints } = await dashboard.visit(at('?rev=3&tab=run'))
+  await page.getByLabel('edition').fill('final')
+  await page.getByRole('button', { name: 'Run nightly at r3' }).click()
+  await page.waitForURL('**/r/3')
+  await page
+    .getByRole('table', { name: 'Tasks' })
+    .getByRole('link', { name: /^clean#/ })
+    .waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a viewer may look and not run, and a phone needs no scrolling aside', async () => {
+  const { page } = await dashboard.visit(at('?rev=3&tab=run'), { role: 'viewer', width: 360, height: 740 })
+  const button = page.getByRole('button', { name: 'Run nightly at r3' })
+  await button.waitFor()
+  expect(await button.getAttribute('aria-disabled')).toBe('true')
+  for (const tab of ['files', 'graph', 'plan', 'schedules', 'run']) {
+    await page.goto(`${dashboard.address}${at(`?rev=3&tab=${tab}`)}`)
+    await page.getByRole('tab', { selected: true }).waitFor()
+    await page.getByRole('status').getByText('Loading').waitFor({ state: 'detached' })
+    const [wide, narrow] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
+    expect(wide, tab).toBeLessThanOrEqual(narrow ?? 0)
+  }
+})

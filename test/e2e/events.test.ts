@@ -1,0 +1,90 @@
+// The screen of events: what happens, any moment that is kept, and who did what.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aDashboard, type Dashboard } from './kit.ts'
+
+let dashboard: Dashboard
+
+beforeAll(async () => {
+  dashboard = await aDashboard()
+  for (let i = 0; i < 400; i++) await dashboard.graph.add({ scope: 'plenty', key: `task-${i}` })
+  await dashboard.graph.add({ scope: 'rare', key: 'bad', payload: 'broken' })
+  await dashboard.graph.perform()
+}, 120_000)
+
+afterAll(async () => {
+  await dashboard[Symbol.asyncDispose]()
+})
+
+test('the newest events are there, those before when asked for, and new ones come by themselves', async () => {
+  const { page, complaints } = await dashboard.visit('/events')
+  const rows = page.getByRole('table', { name: 'Events' }).getByRole('row')
+  await rows.nth(100).waitFor()
+  await page.getByRole('button', { name: /^live/ }).waitFor()
+  const before = await rows.count()
+  await dashboard.graph.add({ scope: 'rare', key: 'comes by itself' })
+  await page.getByRole('link', { name: 'rare/comes by itself' }).first().waitFor()
+  await page.getByRole('button', { name: 'Earlier' }).click()
+  await rows.nth(before + 100).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a pause keeps what is shown, and counts what comes', async () => {
+  const { page } = await dashboard.visit('/events?scope=paused')
+  await page.getByText('Nothing like this has happened').waitFor()
+  await page.getByRole('button', { name: /^live/ }).waitFor()
+  await page.getByRole('button', { name: 'Pause', exact: true }).click()
+  await dashboard.graph.add({ scope: 'paused', key: 'one' })
+  await page.getByRole('button', { name: /^Go on: \d+ new$/ }).waitFor()
+  expect(await page.getByRole('link', { name: 'paused/one' }).count()).toBe(0)
+  await page.getByRole('button', { name: /^Go on/ }).click()
+  await page.getByRole('link', { name: 'paused/one' }).first().waitFor()
+})
+
+test('a filter finds what is rare, its address is a link, and a moment has one, too', async () => {
+  const { page } = await dashboard.visit('/events')
+  await page.keyboard.press('/')
+  await page.keyboard.type('scope:rare name:failed')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/events?scope=rare&topics=failed')
+  const table = page.getByRole('table', { name: 'Events' })
+  await table.getByRole('link', { name: 'rare/bad' }).waitFor()
+  expect(await table.getByRole('row').count()).toBe(2)
+  await table.getByTitle('Link to this moment').click()
+  await page.waitForURL(/after=\d+/)
+  await page.getByRole('button', { name: 'Take out name:failed' }).click()
+  await page.waitForURL('**/events?scope=rare')
+})
+
+test('what fits the filter is saved, one event to a line', async () => {
+  const { page } = await dashboard.visit('/events?scope=rare&topics=failed')
+  await page.getByRole('link', { name: 'rare/bad' }).waitFor()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'NDJSON' }).click(),
+  ])
+  expect(download.suggestedFilename()).toBe('events.ndjson')
+  let text = ''
+  for await (const chunk of await download.createReadStream()) text += String(chunk)
+  const events = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(events).toEqual([expect.objectContaining({ scope: 'rare', key: 'bad', name: 'failed', to: 'failed' })])
+})
+
+test('an admin sees who did what, and a viewer learns that it is for admins', async () => {
+  const id = await dashboard.graph.add({ scope: 'rare', key: 'to be held' })
+  await dashboard.server.ask('POST', `/v1/tasks/${id}/hold`)
+  const { page } = await dashboard.visit('/events?tab=audit&action=tasks.hold')
+  const row = page.getByRole('table', { name: 'Audit' }).getByRole('row').nth(1)
+  await row.getByText('tasks.hold').waitFor()
+  expect(await row.textContent()).toContain('done, 200')
+  const viewer = await dashboard.visit('/events?tab=audit', { role: 'viewer' })
+  await viewer.page.getByRole('alert').getByText('this needs the role admin').waitFor()
+})
+
+test('on a phone the events fit', async () => {
+  const { page } = await dashboard.visit('/events', { width: 360, height: 740 })
+  await page.getByRole('table', { name: 'Events' }).getByRole('row').nth(50).waitFor()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
+})

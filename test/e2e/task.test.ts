@@ -1,0 +1,231 @@
+// The page of a task and the list of tasks, as people use them: with real commits, real commands and a real browser.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { planned, registered, untilState } from '../archives.ts'
+import { below, shell, speaking } from '../nodes.ts'
+import { folder, type Ground } from '../repositories/ground.ts'
+import { svnFiles } from '../repositories/svn.ts'
+import { aDashboard, type Dashboard } from './kit.ts'
+
+let dashboard: Dashboard
+let ground: Ground
+let place: Awaited<ReturnType<typeof folder>>
+/** The archive, and the file whose being there makes its build succeed. */
+let archive: string
+let mend: string
+
+/** `compile` fails until the file is there; `pages` needs it; `news` goes its own way and leaves a file behind. */
+const workflow = (file: string) => `
+- name: prepare
+  script: "echo preparing"
+- name: compile
+  depends: [prepare]
+  script: |
+    echo "::group::Compile"
+    for i in 1 2 3 4 5; do echo "cc file-$i.c"; done
+    echo "::endgroup::"
+    if [ -e ${file} ]; then echo "all is well"; exit 0; fi
+    echo "error: missing.h is not there" >&2
+    exit 5
+- name: pages
+  depends: [compile]
+  script: "echo never"
+- name: news
+  script: "mkdir out && echo hello > out/news.txt"
+  artifacts: ["out/*"]
+`
+
+beforeAll(async () => {
+  place = await folder()
+  ground = await svnFiles()
+  mend = join(place.path, 'missing.h')
+  dashboard = await aDashboard({ poll_seconds: 1 })
+  const first = [{ '_workflows/main.yaml': workflow(mend) }]
+  archive = (await registered(dashboard.server, ground, { from: 1, first })).name
+  await planned(dashboard.server, archive, 1)
+  await untilState(dashboard.server, `${archive}@1:pages`, 'skipped')
+  await untilState(dashboard.server, `${archive}@1:news`, 'succeeded')
+}, 120_000)
+
+afterAll(async () => {
+  await dashboard[Symbol.asyncDispose]()
+  await ground[Symbol.asyncDispose]()
+  await place[Symbol.asyncDispose]()
+})
+
+const nodes = speaking(() => dashboard.server)
+const isWide = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+const whyOf = (page: Page) => page.locator('section').filter({ has: page.getByRole('heading', { name: 'Why' }) })
+
+test('a task of an archive is shown by its natural key, with the way it took and what it left behind', async () => {
+  const { page, complaints } = await dashboard.visit(`/archives/${archive}/r/1/news`)
+  await page.getByRole('heading', { level: 1, name: `${archive}@1:news` }).waitFor()
+  const crumbs = page.getByRole('navigation', { name: 'Breadcrumbs' })
+  expect(await crumbs.getByRole('link', { name: 'r1' }).getAttribute('href')).toBe(`/archives/${archive}/r/1`)
+  const states = page.getByRole('list', { name: 'States, the first one first' })
+  await states.getByText('succeeded').waitFor()
+  expect(await states.getByRole('listitem').first().textContent()).toContain('waiting')
+  await page.getByRole('tab', { name: 'Input and output' }).click()
+  await page.waitForURL('**?tab=data')
+  const file = page.getByRole('table', { name: 'Files' }).getByRole('link', { name: 'out/news.txt' })
+  const [download] = await Promise.all([page.waitForEvent('download'), file.click()])
+  expect(await streamed(await download.createReadStream())).toBe('hello\n')
+  await page.getByRole('tab', { name: 'JSON' }).click()
+  await page.getByRole('group', { name: 'task', exact: true }).getByText(`"archive:${archive}"`).waitFor()
+  expect(complaints).toEqual([])
+})
+
+async function streamed(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = ''
+  for await (const chunk of stream) text += String(chunk)
+  return text
+}
+
+test('the why panel names the culprit and leads to it', async () => {
+  const { page } = await dashboard.visit(`/archives/${archive}/r/1/pages`)
+  await whyOf(page).getByText('was skipped, because').waitFor()
+  await whyOf(page)
+    .getByRole('list', { name: 'Because of' })
+    .getByRole('link', { name: `${archive}@1:compile` })
+    .click()
+  await page.getByRole('heading', { level: 1, name: `${archive}@1:compile` }).waitFor()
+  await whyOf(page).getByText('failed: exited with 5').waitFor()
+  await page.getByText('exit code 5').first().waitFor()
+})
+
+test('a viewer sees everything and can do nothing, in the page and at the server', async () => {
+  const { page, complaints } = await dashboard.visit(`/archives/${archive}/r/1/compile`, { role: 'viewer' })
+  const retry = page.getByRole('button', { name: 'Retry' })
+  await retry.waitFor()
+  expect(await retry.getAttribute('aria-disabled')).toBe('true')
+  expect(await retry.getAttribute('title')).toBe('This needs the role operator; yours is viewer.')
+  await retry.click({ force: true })
+  await page.keyboard.press('r')
+  expect(await page.getByRole('alertdialog').count()).toBe(0)
+  const status = await page.evaluate(async (key) => {
+    const answer = await fetch(`/v1/tasks/${encodeURIComponent(key)}/retry`, { method: 'POST' })
+    return answer.status
+  }, `${archive}@1:compile`)
+  expect(status).toBe(403)
+  expect(complaints.filter((text) => !text.includes('403'))).toEqual([])
+})
+
+test('an action that the state does not allow says why', async () => {
+  const { page } = await dashboard.visit(`/archives/${archive}/r/1/news`)
+  await page.getByRole('button', { name: 'Run again' }).waitFor()
+  await page.keyboard.press('.')
+  const items = page.getByRole('menu').getByRole('menuitem')
+  await items.filter({ hasText: 'Only what failed, was canceled or skipped is retried.' }).waitFor()
+  await items.filter({ hasText: 'Only what has not started can be held.' }).waitFor()
+})
+
+test('with the keyboard only: find a failure, read its log, retry it, see it succeed', async () => {
+  const { page, complaints } = await dashboard.visit('/tasks')
+  await page.getByRole('link', { name: `${archive}@1:compile` }).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('state:fa')
+  await page.getByRole('option', { name: /state:failed/ }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/tasks?q=state%3Afailed')
+  await page.getByRole('link', { name: `${archive}@1:pages` }).waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: `${archive}@1:compile` }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('n')
+  await expectFocus(page, `${archive}@1:compile`)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: `${archive}@1:compile` }).waitFor()
+  await page.keyboard.press('l')
+  await page.getByRole('group', { name: 'Log of attempt 1' }).getByText('error: missing.h is not there').waitFor()
+  await writeFile(mend, '')
+  await page.keyboard.press('r')
+  const dialog = page.getByRole('alertdialog', { name: 'Retry this task?' })
+  await dialog.getByText(`${archive}@1:compile`).waitFor()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await expectFocus(page, 'Retry')
+  await page.keyboard.press('Enter')
+  await page.locator('.page-summary').getByText('succeeded').waitFor()
+  await page.getByRole('group', { name: 'Log of attempt 2' }).getByText('all is well').waitFor()
+  await untilState(dashboard.server, `${archive}@1:pages`, 'succeeded')
+  expect(complaints).toEqual([])
+})
+
+async function expectFocus(page: Page, name: string): Promise<void> {
+  await page.waitForFunction((text) => document.activeElement?.textContent === text, name)
+}
+
+test('tasks that are selected are held and canceled together, after a look at what it would do', async () => {
+  const [first] = await nodes.add(shell('sleep 600'))
+  const ids = await nodes.add(...['a', 'b', 'c'].map((word) => below(first as string, shell(`echo ${word}`))))
+  const { page } = await dashboard.visit('/tasks?q=scope:node+state:waiting,held')
+  await page.getByRole('link', { name: `node/${ids[2]}` }).waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await page.keyboard.press('J')
+  await page.keyboard.press('J')
+  await page.getByText('3 selected').waitFor()
+  await page.getByRole('button', { name: 'Hold 3' }).click()
+  await page.getByRole('alertdialog').getByRole('listitem').nth(2).waitFor()
+  expect(await page.getByRole('alertdialog').getByRole('listitem').allInnerTexts()).toEqual(
+    ids.toReversed().map((id) => `node/${id}`),
+  )
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Hold 3' }).click()
+  await page.getByText('3 tasks: is held').waitFor()
+  await page.getByRole('row').filter({ hasText: 'held' }).nth(2).waitFor()
+  await nodes.ask('PUT', `/v1/scheduler/kill?id=${first}`)
+})
+
+test('rows keep their places: what is new is counted, and shown when asked for', async () => {
+  await dashboard.graph.add({ scope: 'still', key: 'first' })
+  const { page } = await dashboard.visit('/tasks?q=scope:still')
+  await page.getByRole('link', { name: 'still/first' }).waitFor()
+  await page.getByRole('button', { name: /^live/ }).waitFor()
+  await dashboard.graph.add({ scope: 'still', key: 'second' })
+  await dashboard.graph.add({ scope: 'other', key: 'third' })
+  await page.getByRole('button', { name: '1 new' }).waitFor()
+  expect(await page.getByRole('link', { name: 'still/second' }).count()).toBe(0)
+  await page.getByRole('button', { name: '1 new' }).click()
+  await page.getByRole('link', { name: 'still/second' }).waitFor()
+  expect(await page.getByRole('button', { name: /new$/ }).count()).toBe(0)
+})
+
+test('a long list is fetched page by page, and only what is in view is in the document', async () => {
+  const items = Array.from({ length: 450 }, (_, i) => dashboard.graph.add({ scope: 'many', key: `task-${i}` }))
+  await Promise.all(items)
+  const { page } = await dashboard.visit('/tasks?q=scope:many')
+  const asked: string[] = []
+  page.on('request', (request) => request.url().includes('/v1/tasks?') && asked.push(request.url()))
+  await page.getByText('100 so far').waitFor()
+  expect(await page.getByRole('row').count()).toBeLessThan(80)
+  for (const count of ['200 so far', '300 so far', '400 so far', '450 in all']) {
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+    await page.getByText(count).waitFor()
+  }
+  expect(await page.getByRole('row').count()).toBeLessThan(80)
+  expect(asked.length).toBe(4)
+})
+
+test('a filter that cannot be understood says what is wrong, and can be mended', async () => {
+  const { page } = await dashboard.visit('/tasks?q=scope:archive:*+colour:red')
+  await page.getByRole('alert').getByText('"colour:" is not known').waitFor()
+  await page.getByRole('button', { name: 'Take out colour:red' }).click()
+  await page.waitForURL('**/tasks?q=scope%3Aarchive%3A*')
+  await page.getByRole('link', { name: `${archive}@1:compile` }).waitFor()
+})
+
+test('on a phone, the task, the list and the log fit', async () => {
+  const { page, complaints } = await dashboard.visit(`/archives/${archive}/r/1/compile`, { width: 360, height: 740 })
+  await page.getByRole('group', { name: /Log of attempt/ }).waitFor()
+  expect(await isWide(page)).toBe(false)
+  for (const tab of ['Attempts', 'Input and output', 'Requirements', 'Events', 'JSON']) {
+    await page.getByRole('tab', { name: tab }).click()
+    expect(await isWide(page), tab).toBe(false)
+  }
+  await page.goto(`${dashboard.address}/tasks?q=scope:archive:*`)
+  await page.getByRole('link', { name: `${archive}@1:compile` }).waitFor()
+  expect(await isWide(page)).toBe(false)
+  expect(complaints).toEqual([])
+})

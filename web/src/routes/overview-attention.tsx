@@ -1,0 +1,140 @@
+import { CircleCheck } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { type BodyAnswered, routes, useCall } from '../api.ts'
+import { useFresh } from '../live.ts'
+import { Button } from '../parts/button.tsx'
+import { Link } from '../parts/link.tsx'
+import { Loaded, Panel } from '../parts/panel.tsx'
+import { RelativeTime } from '../parts/time.tsx'
+
+export type Attention = BodyAnswered<typeof routes.overview.attention>['items'][number]
+
+const SHOWN = 12
+const marks = { critical: '✕', warning: '!', notice: '‖' } as const
+
+/** What somebody should look at. What is there changes by itself; new things and another order come when asked for. */
+export function NeedsAttention() {
+  const query = useCall(routes.overview.attention, { query: {} })
+  useFresh(['*'], ['overview.attention'])
+  const { shown, newer, showAll } = useSteady(query.data?.items)
+  const [isWhole, setWhole] = useState(false)
+  return (
+    <Panel
+      title="Needs attention"
+      isFlush
+      actions={
+        newer > 0 && (
+          <Button kind="quiet" onClick={showAll}>
+            {newer} new: show
+          </Button>
+        )
+      }
+    >
+      <Loaded
+        query={query}
+        isEmpty={() => shown.length === 0}
+        empty={
+          <p className="attention-none">
+            <CircleCheck aria-hidden size={18} /> Nothing failed in the last day, nothing is held, and every line moves.
+          </p>
+        }
+      >
+        {() => (
+          <>
+            <ul className="attention" aria-label="What needs attention">
+              {shown.slice(0, isWhole ? shown.length : SHOWN).map((item) => (
+                <Item key={keyOf(item)} item={item} />
+              ))}
+            </ul>
+            {shown.length > SHOWN && !isWhole && (
+              <p className="attention-more">
+                <Button kind="quiet" onClick={() => setWhole(true)}>
+                  {shown.length - SHOWN} more
+                </Button>
+              </p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+/** The same matter, however many tasks it is about by now. */
+const keyOf = ({ code, scope, kind, queue, archive, worker, schedule, webhook, key }: Attention) =>
+  [code, scope, kind, queue, archive, worker, schedule, webhook, key?.replace(/\d+/g, '0')].join(' ')
+
+/** Keeps the order in which the matters were first shown; what is over goes, what is new waits until it is asked for. */
+function useSteady(items: readonly Attention[] | undefined) {
+  const [order, setOrder] = useState<readonly string[]>()
+  const keys = items?.map(keyOf)
+  const isFirst = order === undefined || order.length === 0
+  useEffect(() => {
+    if (isFirst && keys !== undefined && keys.length > 0) setOrder(keys)
+  })
+  const known = isFirst ? (keys ?? []) : order
+  const byKey = new Map((items ?? []).map((item) => [keyOf(item), item]))
+  const shown = known.flatMap((key) => byKey.get(key) ?? [])
+  return {
+    shown,
+    newer: [...byKey.keys()].filter((key) => !known.includes(key)).length,
+    showAll: () => setOrder(keys ?? []),
+  }
+}
+
+function Item({ item }: { readonly item: Attention }) {
+  return (
+    <li className={`attention-item attention-${item.severity}`}>
+      <span className="attention-mark" aria-hidden="true">
+        {marks[item.severity]}
+      </span>
+      <span className="visually-hidden">{item.severity}: </span>
+      <div className="attention-what">
+        <Place item={item} />
+      </div>
+      {item.since !== null && (
+        <span className="attention-since">
+          <RelativeTime at={item.since} />
+        </span>
+      )}
+    </li>
+  )
+}
+
+/** The sentence, as a link to where something can be done about it. */
+function Place({ item }: { readonly item: Attention }) {
+  const { task, archive, revision, schedule, webhook, worker, code, queue, sentence } = item
+  const words = <span className="name">{sentence}</span>
+  if (code === 'no_worker' && queue !== null)
+    return (
+      <Link to="/tasks" search={{ q: `state:ready queue:${queue}` }}>
+        {words}
+      </Link>
+    )
+  if (task !== null)
+    return (
+      <Link to="/tasks/$id" params={{ id: task }}>
+        {words}
+      </Link>
+    )
+  if (schedule !== null)
+    return (
+      <Link to="/schedules" search={{ schedule }}>
+        {words}
+      </Link>
+    )
+  if (archive !== null)
+    return (
+      <Link to="/archives/$name" params={{ name: archive }} search={revision === null ? {} : { at: `r${revision}` }}>
+        {words}
+      </Link>
+    )
+  if (webhook !== null)
+    return (
+      <Link to="/settings/webhooks" search={{ webhook }}>
+        {words}
+      </Link>
+    )
+  if (worker !== null) return <Link to="/workers">{words}</Link>
+  return words
+}

@@ -1,0 +1,43 @@
+import { formatDuration } from '../../format.ts'
+import { StateBadge, taskLooks } from '../../parts/state-badge.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { TaskLink } from '../../parts/task-table.tsx'
+import { useNow } from '../../parts/time.tsx'
+import { type Item, sumsOf } from './rows-of.ts'
+
+type TimelineTableProps = { readonly items: readonly Item[]; readonly critical: readonly string[] }
+
+/** The same as the chart in numbers. */
+export function TimelineTable({ items, critical }: TimelineTableProps) {
+  const now = useNow()
+  const time = (of: 'waiting' | 'ready' | 'running' | 'delayed', head: string, isMinor: boolean): Column<Item> => ({
+    id: of,
+    head,
+    align: 'end',
+    isMinor,
+    cell: (item) => {
+      const { [of]: ms, attempts } = sumsOf(item, now)
+      if (ms === 0) return <span className="muted">–</span>
+      return `${formatDuration(ms)}${of === 'running' && attempts > 1 ? ` (${attempts}×)` : ''}`
+    },
+  })
+  const columns: readonly Column<Item>[] = [
+    { id: 'state', head: 'State', cell: ({ state }) => <StateBadge look={taskLooks[state]} /> },
+    {
+      id: 'task',
+      head: 'Task',
+      isWide: true,
+      cell: (item) => (
+        <>
+          <TaskLink task={item} />
+          {critical.includes(item.id) && <span className="muted"> critical</span>}
+        </>
+      ),
+    },
+    time('waiting', 'Waited', true),
+    time('ready', 'Ready', true),
+    time('running', 'Ran', false),
+    time('delayed', 'Retry wait', true),
+  ]
+  return <Table label="Where the time went" columns={columns} rows={items} rowKey={({ id }) => id} />
+}
