@@ -51,7 +51,9 @@ export function NodeOutput({ id, task, stream, startedAt, onStream }: NodeOutput
 }
 
 // Colours and other codes of terminals: the log's own page shows them.
-const CODES = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g
+const ESCAPE = '\u001b'
+const BELL = '\u0007'
+const CODES = new RegExp(`${ESCAPE}\\[[0-?]*[ -/]*[@-~]|${ESCAPE}\\][^${BELL}${ESCAPE}]*(?:${BELL}|${ESCAPE}\\\\)`, 'g')
 
 function Text({ id, task, stream }: Pick<NodeOutputProps, 'id' | 'task' | 'stream'>) {
   const [view, setView] = useState<OutputView>({ text: '', isCut: false, state: 'loading' })
