@@ -51,7 +51,9 @@ export function NodeOutput({ id, task, stream, startedAt, onStream }: NodeOutput
 }
 
 // Colours and other codes of terminals: the log's own page shows them.
-const CODES = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g
+const ESC = String.fromCharCode(27)
+const BELL = String.fromCharCode(7)
+const CODES = new RegExp(`${ESC}\\[[0-?]*[ -/]*[@-~]|${ESC}\\][^${BELL}${ESC}]*(?:${BELL}|${ESC}\\\\)`, 'g')
 
 function Text({ id, task, stream }: Pick<NodeOutputProps, 'id' | 'task' | 'stream'>) {
   const [view, setView] = useState<OutputView>({ text: '', isCut: false, state: 'loading' })
