@@ -74,6 +74,7 @@ beforeAll(async () => {
     '/settings/webhooks': '/settings/webhooks',
     '/settings/secrets': '/settings/secrets',
     '/settings/hooks': '/settings/hooks',
+    '/settings/about': '/settings/about',
   }
 }, 180_000)
 
