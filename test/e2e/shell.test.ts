@@ -74,10 +74,11 @@ test('a viewer sees the tasks and learns why settings are not for viewers', asyn
   await page.getByRole('alert').getByText('this needs the role admin').waitFor()
 })
 
-test('a task that is added shows up by itself', async () => {
-  const { page } = await dashboard.visit('/tasks')
+test('a task that is added shows up by itself where nothing can lose its place', async () => {
+  const { page } = await dashboard.visit('/tasks?q=scope:empty')
+  await page.getByText('No task is like this').waitFor()
   await page.getByRole('button', { name: /^live/ }).waitFor()
-  await dashboard.graph.add({ key: 'comes by itself' })
+  await dashboard.graph.add({ scope: 'empty', key: 'comes by itself' })
   await page.getByRole('link', { name: 'comes by itself' }).waitFor()
 })
 
