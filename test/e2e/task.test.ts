@@ -206,7 +206,10 @@ test('a long list is fetched page by page, and only what is in view is in the do
     await page.getByText(count).waitFor()
   }
   expect(await page.getByRole('row').count()).toBeLessThan(80)
-  expect(asked.length).toBe(5)
+  // The first page comes once more when the stream of events stands; every other one comes once.
+  const later = asked.filter((url) => url.includes('cursor='))
+  expect([later.length, new Set(later).size]).toEqual([4, 4])
+  expect(asked.length).toBeLessThanOrEqual(6)
 })
 
 test('a filter that cannot be understood says what is wrong, and can be mended', async () => {
