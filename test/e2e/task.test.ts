@@ -163,7 +163,6 @@ test('tasks that are selected are held and canceled together, after a look at wh
   const { page } = await dashboard.visit('/tasks?q=scope:node+state:waiting,held')
   await page.getByRole('link', { name: `node/${ids[2]}` }).waitFor()
   await page.keyboard.press('j')
-  await expectFocus(page, `node/${ids[2]}`)
   await page.keyboard.press('x')
   await page.getByText('1 selected').waitFor()
   await page.keyboard.press('J')
@@ -209,8 +208,10 @@ test('a long list is fetched page by page, and only what is in view is in the do
     await page.getByText(count).waitFor()
   }
   expect(await page.getByRole('row').count()).toBeLessThan(80)
-  expect(new Set(asked).size).toBe(5)
-  expect(asked.length, 'a page once, and the first once more when the stream begins').toBeLessThanOrEqual(6)
+  // The first page comes once more when the stream of events stands; every other one comes once.
+  const later = asked.filter((url) => url.includes('cursor='))
+  expect([later.length, new Set(later).size]).toEqual([4, 4])
+  expect(asked.length).toBeLessThanOrEqual(6)
 })
 
 test('a filter that cannot be understood says what is wrong, and can be mended', async () => {

@@ -28,7 +28,7 @@ export function Tasks() {
   useEffect(() => setChosen(nothing), [q])
   const { hasNextPage, fetchNextPage, isFetchingNextPage } = list
   const more = useCallback(() => {
-    if (!isFetchingNextPage) void fetchNextPage()
+    if (!isFetchingNextPage) void fetchNextPage({ cancelRefetch: false })
   }, [fetchNextPage, isFetchingNextPage])
   return (
     <Page title="Tasks">

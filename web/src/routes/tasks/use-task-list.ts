@@ -59,7 +59,9 @@ export function useTaskList(q: string) {
     forget()
     await queries.resetQueries({ queryKey })
   }
-  useLive(['*'], hear, () => void reload())
+  // What came before the stream stood may be missing: one page is fetched again in its place, several begin anew.
+  const catchUp = () => void ((list.data?.pages.length ?? 0) > 1 ? reload() : list.refetch())
+  useLive(['*'], hear, catchUp)
   // Where nothing is shown, nothing can lose its place.
   const isBare = list.data !== undefined && rows.length === 0 && fresh.size > 0
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that it is so
