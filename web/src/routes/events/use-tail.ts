@@ -24,8 +24,7 @@ export function useTail(filter: EventFilter, until: number | undefined) {
     setBusy(true)
     setError(undefined)
     try {
-      const from = position ?? (await readPosition(ended.signal))
-      const found = await readEarlier({ scope, topics, task }, from, ended.signal)
+      const found = await readEarlier(filter, position ?? (await readPosition(ended.signal)), ended.signal)
       setEvents((now) => merge(known.length === 0 ? found.events : known, [...(now ?? []), ...found.events]))
       setBefore(found.before)
     } catch (failed) {
@@ -43,19 +42,16 @@ export function useTail(filter: EventFilter, until: number | undefined) {
     return () => running.current?.abort()
   }, [scope, topics, task, until, round])
 
-  useLive(
-    [scope ?? '*'],
-    (heard) => {
-      const fresh = heard.filter((event) => fits(filter, event)).toReversed()
-      if (fresh.length === 0) return
-      if (isPaused) setWaiting((known) => [...fresh, ...known].slice(0, KEPT))
-      else setEvents((known) => merge(fresh, known ?? []))
-    },
-    () => setRound((now) => now + 1),
-  )
+  const hear = (heard: readonly LiveEvent[]) => {
+    const fresh = heard.filter((event) => fits(filter, event)).toReversed()
+    if (isPaused) setWaiting((known) => [...fresh, ...known].slice(0, KEPT))
+    else setEvents((known) => merge(fresh, known ?? []))
+  }
+  const retry = () => setRound((now) => now + 1)
+  useLive([scope ?? '*'], hear, retry)
   const resume = () => {
     setPaused(false)
-    setEvents((known) => merge(waiting, known ?? []))
+    setEvents(merge(waiting, events ?? []))
     setWaiting([])
   }
   return {
@@ -67,10 +63,8 @@ export function useTail(filter: EventFilter, until: number | undefined) {
     hasEarlier: before !== undefined,
     pause: () => setPaused(true),
     resume,
-    earlier: () => {
-      if (before !== undefined) void load(before, events ?? [])
-    },
-    retry: () => setRound((now) => now + 1),
+    earlier: () => void load(before, events ?? []),
+    retry,
   }
 }
 

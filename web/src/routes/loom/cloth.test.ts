@@ -16,6 +16,13 @@ test('pages with other columns share one set of columns, in the order of the new
   expect([state(9, 'a'), state(8, 'b'), state(7, 'b')]).toEqual([ABSENT, ABSENT, ABSENT])
 })
 
+test('when the definition changes, the order of the newest page is the one that is shown', () => {
+  const cloth = new Cloth()
+  cloth.weave(aPage(['COMMIT', 'a', 'b'], { 8: { cells: { COMMIT: 'succeeded', a: 'held', b: 'held' } } }), true)
+  cloth.weave(aPage(['COMMIT', 'b', 'a'], { 9: { cells: { COMMIT: 'succeeded', a: 'held', b: 'held' } } }), true)
+  expect(cloth.order.map((column) => cloth.columns[column]?.name)).toEqual(['COMMIT', 'b', 'a'])
+})
+
 test('orders merge without losing or repeating anything', () => {
   expect(mergeOrders([], [0, 1, 2])).toEqual([0, 1, 2])
   expect(mergeOrders([0, 2, 4], [0, 1, 2, 3])).toEqual([0, 1, 2, 3, 4])

@@ -51,9 +51,9 @@ export function NodeOutput({ id, task, stream, startedAt, onStream }: NodeOutput
 }
 
 // Colours and other codes of terminals: the log's own page shows them.
-const ESC = String.fromCharCode(27)
-const BELL = String.fromCharCode(7)
-const CODES = new RegExp(`${ESC}\\[[0-?]*[ -/]*[@-~]|${ESC}\\][^${BELL}${ESC}]*(?:${BELL}|${ESC}\\\\)`, 'g')
+const ESCAPE = '\u001b'
+const BELL = '\u0007'
+const CODES = new RegExp(`${ESCAPE}\\[[0-?]*[ -/]*[@-~]|${ESCAPE}\\][^${BELL}${ESCAPE}]*(?:${BELL}|${ESCAPE}\\\\)`, 'g')
 
 function Text({ id, task, stream }: Pick<NodeOutputProps, 'id' | 'task' | 'stream'>) {
   const [view, setView] = useState<OutputView>({ text: '', isCut: false, state: 'loading' })
