@@ -171,16 +171,8 @@ test('the commands for hooks name the archive and this server', async () => {
 test('density is kept by the browser', async () => {
   const { page } = await dashboard.visit('/settings/appearance')
   await page.getByRole('button', { name: 'Compact' }).click()
-<<<<<<< HEAD
   await page.reload()
   await page.getByRole('button', { name: 'Compact', pressed: true }).waitFor()
-=======
-  await page.getByRole('group', { name: 'Keys of one letter' }).getByRole('button', { name: 'Off' }).click()
-  const utc = page.getByRole('group', { name: 'Time zone' }).getByRole('button', { name: 'UTC', exact: true })
-  await utc.click()
-  await page.reload()
-  await expect.poll(() => utc.getAttribute('aria-pressed')).toBe('true')
->>>>>>> tools
   expect(await page.locator('html').getAttribute('data-density')).toBe('compact')
 })
 
