@@ -67,7 +67,7 @@ const columns: readonly Column<LiveEvent>[] = [
     id: 'who',
     head: 'Who, why',
     isMinor: true,
-    cell: ({ actor, cause }) => <span className="name">{[actor, cause].filter(Boolean).join(': ')}</span>,
+    cell: ({ actor, cause }) => <span className="name events-who">{[actor, cause].filter(Boolean).join(': ')}</span>,
   },
 ]
 
