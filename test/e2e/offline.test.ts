@@ -47,7 +47,8 @@ test('a server that goes away leaves what was shown, greyed and with its age; wh
   expect(await page.getByRole('main').getAttribute('data-stale')).toBeNull()
   expect(await page.getByText('another version of this dashboard').count()).toBe(0)
   await dashboard.graph.add({ key: 'afterwards' })
-  await page.getByRole('link', { name: 'afterwards' }).waitFor({ timeout: PATIENT })
+  await page.getByRole('button', { name: '1 new' }).click({ timeout: PATIENT })
+  await page.getByRole('link', { name: 'afterwards' }).waitFor()
 }, 240_000)
 
 test('another build on the server is told of, and reloading shows it', async () => {

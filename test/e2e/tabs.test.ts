@@ -44,7 +44,7 @@ test('all tabs share one stream; when the one that has it is closed, the next ta
   for (const [id, page] of open) if (page === first) open.delete(id)
   await expect.poll(() => open.size, { timeout: 30_000 }).toBe(1)
   await dashboard.graph.add({ key: 'after the first has gone' })
-  for (const tab of [second, third]) await tab.getByRole('link', { name: 'after the first has gone' }).waitFor()
+  for (const tab of [second, third]) await tab.getByRole('button', { name: '1 new' }).waitFor()
   await expect.poll(() => open.size).toBe(1)
 })
 
@@ -66,11 +66,16 @@ test('a tab that nobody looks at gives the stream up, and is fresh when somebody
   await hidden.clock.fastForward(31_000)
   await expect.poll(() => [...open.values()], { timeout: 30_000 }).toEqual([shown])
   await dashboard.graph.add({ key: 'while nobody looked' })
-  await shown.getByRole('link', { name: 'while nobody looked' }).waitFor()
-  expect(await hidden.getByRole('link', { name: 'while nobody looked' }).count()).toBe(0)
+  const isTold = (tab: Page) =>
+    tab
+      .getByRole('link', { name: 'while nobody looked' })
+      .or(tab.getByRole('button', { name: '1 new' }))
+      .first()
+  await isTold(shown).waitFor()
+  expect(await isTold(hidden).count()).toBe(0)
   await look(false)
   await hidden.clock.runFor(5_000)
-  await hidden.getByRole('link', { name: 'while nobody looked' }).waitFor()
+  await isTold(hidden).waitFor()
 })
 
 test('those who listen to the page are told in summaries what ended', async () => {
