@@ -6,7 +6,7 @@
 //   npm test -- FILTER …      only the tests that match, without the checks
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, join, relative } from 'node:path'
 import { bootstrap, npm, root } from './bootstrap.mjs'
 import { check } from './check.mjs'
 import { installPackages } from './packages.mjs'
@@ -17,7 +17,14 @@ const NODE_24 = '24.21.0'
 /**
  * @typedef {{ title: string, projects: string[], node?: string, env?: Record<string, string>, filters?: string[] }} Pass
  * @typedef {{ passed: number, failed: number }} Counts
+ * @typedef {{ status: string, fullName: string, failureMessages: string[] }} Result
+ * @typedef {{ testResults: { name: string, status: string, message?: string, assertionResults: Result[] }[] }} Report
  */
+
+const LINES_OF_FAILURE = 25
+
+/** Every failure once more at the end, where it is looked for: thousands of lines may have passed since. @type {string[]} */
+const told = []
 
 /** @type {Pass[]} */
 const passes = [
@@ -68,7 +75,7 @@ function node24() {
  * Runs the tests of one pass and counts them from the runner's own report.
  * @param {Pass} pass @param {string[]} filters @returns {Promise<Counts>}
  */
-async function test({ projects, node = process.execPath, env = {} }, filters) {
+async function test({ title, projects, node = process.execPath, env = {} }, filters) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-report-'))
   const report = join(folder, 'report.json')
   const flags = [...projects.flatMap((project) => ['--project', project]), '--reporter=default', '--reporter=json']
@@ -79,9 +86,14 @@ async function test({ projects, node = process.execPath, env = {} }, filters) {
       env: { ...process.env, PATH: path, ...env },
       isShown: true,
     })
-    const counts = existsSync(report) ? count(JSON.parse(readFileSync(report, 'utf8'))) : { passed: 0, failed: 1 }
+    const counts = existsSync(report)
+      ? count(JSON.parse(readFileSync(report, 'utf8')), title)
+      : { passed: 0, failed: 1 }
     // An error outside any test, or a runner that died: the report alone would hide it.
-    if (status !== 0 && counts.failed === 0) counts.failed = 1
+    if (status !== 0 && counts.failed === 0) {
+      told.push(`${title}: the runner ended with ${status}, outside any test`)
+      counts.failed = 1
+    }
     if (counts.passed + counts.failed === 0) {
       console.log('no test ran')
       counts.failed = 1
@@ -94,20 +106,29 @@ async function test({ projects, node = process.execPath, env = {} }, filters) {
 
 /**
  * A file that could not be loaded counts as one failure; so does each test that did not run.
- * @param {{ testResults: { name: string, status: string, assertionResults: { status: string, fullName: string }[] }[] }} report
- * @returns {Counts}
+ * @param {Report} report @param {string} title @returns {Counts}
  */
-function count(report) {
+function count(report, title) {
   const counts = { passed: 0, failed: 0 }
   for (const file of report.testResults) {
-    const passed = file.assertionResults.filter(({ status }) => status === 'passed').length
-    const skipped = file.assertionResults.filter(({ status }) => status !== 'passed' && status !== 'failed')
-    const failed = file.assertionResults.length - passed
-    for (const { fullName } of skipped) console.log(`did not run, which counts as failed: ${fullName} (${file.name})`)
-    counts.passed += passed
-    counts.failed += failed === 0 && file.status === 'failed' ? 1 : failed
+    const name = `${title}: ${relative(root, file.name)}`
+    const failures = file.assertionResults.filter(({ status }) => status !== 'passed')
+    for (const { status, fullName, failureMessages } of failures)
+      told.push(`${name} > ${fullName}\n${status === 'failed' ? brief(failureMessages.join('\n')) : '  did not run'}`)
+    if (failures.length === 0 && file.status === 'failed') told.push(`${name}\n${brief(file.message ?? '')}`)
+    counts.passed += file.assertionResults.length - failures.length
+    counts.failed += failures.length === 0 && file.status === 'failed' ? 1 : failures.length
   }
   return counts
+}
+
+/** The beginning of a failure's message: enough to know it by. @param {string} message */
+function brief(message) {
+  const lines = message.split('\n').filter((line) => !line.includes('node_modules'))
+  return lines
+    .slice(0, LINES_OF_FAILURE)
+    .map((line) => `  ${line}`)
+    .join('\n')
 }
 
 const isQuick = process.argv.includes('--quick')
@@ -118,7 +139,11 @@ installPackages()
 
 /** @type {Counts[]} */
 const results = []
-if (isWhole) results.push(await check())
+if (isWhole) {
+  const checked = await check()
+  results.push(checked)
+  told.push(...checked.failures)
+}
 const quick = { title: 'unit', projects: ['unit', 'web'], env: { MILLRACE_MODEL_RUNS: '100' } } // fewer random graphs
 if (isQuick) results.push(await test(quick, filters))
 else if (!isWhole) results.push(await test({ title: 'some', projects: ['unit', 'web', 'e2e', 'crash'] }, filters))
@@ -134,4 +159,5 @@ else {
 const passed = results.reduce((sum, one) => sum + one.passed, 0)
 const failed = results.reduce((sum, one) => sum + one.failed, 0)
 process.exitCode = failed === 0 ? 0 : 1
+for (const failure of told) console.log(`\n✗ ${failure}`)
 console.log(`${passed} passed, ${failed} failed`)
