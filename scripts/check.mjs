@@ -27,19 +27,27 @@ const checks = [
   { name: 'links', command: [...script('tidy'), 'links'] },
 ]
 
+/** How many run at a time: most of them use one core. */
+const AT_ONCE = 2
+
 /** Runs every check, prints one line for each, and answers how many passed and failed, and the names of those. */
 export async function check() {
   const width = Math.max(...checks.map(({ name }) => name.length))
   const counts = { passed: 0, failed: 0, failures: /** @type {string[]} */ ([]) }
-  for (const { name, command, mend } of checks) {
-    const { status, output, seconds } = await run(command)
-    const isGood = status === 0
-    counts[isGood ? 'passed' : 'failed'] += 1
-    console.log(`${isGood ? '✓' : '✗'} ${name.padEnd(width)}  ${seconds.toFixed(1).padStart(5)} s`)
-    if (isGood) continue
-    counts.failures.push(`check: ${name}`)
-    console.log(`${output.trim().replace(/^/gm, '    ')}${mend ? `\n    mend it: ${mend}` : ''}`)
+  const left = [...checks]
+  const runNext = async () => {
+    for (let one = left.shift(); one !== undefined; one = left.shift()) {
+      const { name, command, mend } = one
+      const { status, output, seconds } = await run(command)
+      const isGood = status === 0
+      counts[isGood ? 'passed' : 'failed'] += 1
+      console.log(`${isGood ? '✓' : '✗'} ${name.padEnd(width)}  ${seconds.toFixed(1).padStart(5)} s`)
+      if (isGood) continue
+      counts.failures.push(`check: ${name}`)
+      console.log(`${output.trim().replace(/^/gm, '    ')}${mend ? `\n    mend it: ${mend}` : ''}`)
+    }
   }
+  await Promise.all(Array.from({ length: AT_ONCE }, runNext))
   return counts
 }
 

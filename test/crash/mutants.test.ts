@@ -184,6 +184,12 @@ const overlaps: Mutant[] = [
     by: 'if false then',
   },
   {
+    title: 'superseding that is lost when its task is locked',
+    in: 'supersede',
+    replace: 'elsif cardinality(v_locked) < cardinality(v_targets) then',
+    by: 'elsif false then',
+  },
+  {
     title: 'a late release that subscribers are not told of',
     in: 'pump',
     replace: 'insert into millrace.outbox (readied) values (v_a);',

@@ -121,6 +121,25 @@ test('an action that the state does not allow says why', async () => {
   await items.filter({ hasText: 'Only what has not started can be held.' }).waitFor()
 })
 
+test('a task that has not started gets another priority, and one that has says why not', async () => {
+  const { page } = await dashboard.visit(`/archives/${archive}/r/1/news`)
+  await page.getByRole('button', { name: 'Run again' }).waitFor()
+  await page.keyboard.press('.')
+  const refused = page.getByRole('menuitem').filter({ hasText: 'Only what has not started can be moved' })
+  await refused.waitFor()
+  const id = await dashboard.graph.add()
+  await page.goto(`${dashboard.address}/tasks/${id}`)
+  await page.getByRole('button', { name: 'Cancel' }).waitFor()
+  await page.keyboard.press('.')
+  await page.getByRole('menuitem', { name: 'Priority' }).click()
+  await page.getByLabel('Priority', { exact: true }).fill('-5')
+  await page.getByRole('button', { name: 'Set priority' }).click()
+  await page.getByText('has priority -5').waitFor()
+  const { json } = await dashboard.server.ask('GET', `/v1/tasks/${id}`)
+  expect(json).toMatchObject({ priority: -5 })
+  await dashboard.server.ask('POST', `/v1/tasks/${id}/cancel`)
+})
+
 test('with the keyboard only: find a failure, read its log, retry it, see it succeed', async () => {
   const { page, complaints } = await dashboard.visit('/tasks')
   await page.getByRole('link', { name: `${archive}@1:compile` }).waitFor()

@@ -126,7 +126,7 @@ class Chaos {
         continue
       }
       const name = verbs[random(verbs.length)] as VerbName
-      await this.#tolerant(() => this.#engine.verb(name, id))
+      await this.#tolerant(() => this.#engine.verb(name, id, random(5)))
     }
     // What people hold they let go in the end, or nothing behind it would end.
     await this.#engine.pool.query(

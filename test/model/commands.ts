@@ -33,8 +33,11 @@ export const outcomes = [
 ] as const
 export type OutcomeName = (typeof outcomes)[number]
 
-export const verbs = ['cancel', 'hold', 'release', 'skip', 'retry', 'rerun', 'succeed'] as const
+export const verbs = ['cancel', 'hold', 'release', 'skip', 'retry', 'rerun', 'succeed', 'prioritize'] as const
 export type VerbName = (typeof verbs)[number]
+
+/** The priority that is given with a pick: among, before and behind those that tasks are added with. */
+export const priorityOf = (pick: number): number => (pick % 5) - 1
 
 export type Command =
   | { readonly type: 'add'; readonly items: readonly Item[] }

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { MillraceError } from '../../src/engine/index.ts'
-import { type Command, commands, HOP, type Item, type Required, stories } from './commands.ts'
+import { type Command, commands, HOP, type Item, priorityOf, type Required, stories } from './commands.ts'
 import { type Claimed, Engine, MAX_DEATHS, type Token } from './engine.ts'
 import { Model } from './model.ts'
 import { type Lease, Refused } from './model-task.ts'
@@ -242,8 +242,8 @@ class Comparison {
     const fitting = this.#model.inState(...FITTING[name])
     const among = command.isAny || fitting.length === 0 ? this.#ids.map((_, i) => i) : fitting
     const task = among[command.pick % among.length] as number
-    const refusal = this.#expected(() => this.#model[name](task))
-    const error = await this.#answered(() => this.#engine.verb(name, this.#ids[task] as string))
+    const refusal = this.#expected(() => this.#model[name](task, priorityOf(command.pick)))
+    const error = await this.#answered(() => this.#engine.verb(name, this.#ids[task] as string, command.pick))
     expect(error?.code ?? null, `refusal to ${name} task ${task}`).toBe(refusal)
   }
 
@@ -304,6 +304,7 @@ class Comparison {
       row.failures,
       row.deaths,
       row.is_canceling,
+      row.priority,
     ])
     const expected = this.#model.tasks.map((task, i) => [
       task.state,
@@ -314,8 +315,11 @@ class Comparison {
       task.failures,
       task.deaths,
       task.isCanceling,
+      task.priority,
     ])
-    expect(found, 'state, unmet, culprit, holder, epoch, failures, deaths, canceling of each task').toEqual(expected)
+    expect(found, 'state, unmet, culprit, holder, epoch, failures, deaths, canceling, priority of each task').toEqual(
+      expected,
+    )
     expect(problems, 'what verify finds').toBeNull()
     expect(effects, 'effects left').toBe(0)
     if (this.#hopped !== undefined) this.#checkHop(this.#hopped)
@@ -350,6 +354,7 @@ const FITTING = {
   retry: ['failed', 'canceled', 'skipped'],
   rerun: ['succeeded'],
   succeed: ['waiting', 'delayed', 'ready', 'held', 'failed', 'canceled', 'skipped'],
+  prioritize: ['waiting', 'delayed', 'ready', 'held'],
 } as const
 
 /** How the engine answers a refusal of the model's: a lost lease and a cancel are told by taking nothing. */

@@ -1,7 +1,18 @@
 // The engine as the tests drive it: its own verbs and statements, on several connections in turn, in a database whose
 // graph is emptied between cases.
 import { createPool, type Pool, transaction } from '../../src/db/index.ts'
-import { cancel, hold, release, rerun, retry, rewire, skip, succeed } from '../../src/engine/act.ts'
+import {
+  type ActOptions,
+  cancel,
+  hold,
+  prioritize,
+  release,
+  rerun,
+  retry,
+  rewire,
+  skip,
+  succeed,
+} from '../../src/engine/act.ts'
 import { type AddItem, add } from '../../src/engine/add.ts'
 import { beginSuspect, expire } from '../../src/engine/dispatchers.sql.ts'
 import { AdvisoryError, PermanentError, TransientError } from '../../src/engine/index.ts'
@@ -11,12 +22,19 @@ import { Run } from '../../src/engine/run.ts'
 import { type ClaimedTask, step } from '../../src/engine/step.ts'
 import { laneIds, requeueTasks } from '../../src/engine/tasks.sql.ts'
 import { type AnyWorker, later, type Requirement } from '../../src/engine/worker.ts'
-import type { OutcomeName, VerbName } from './commands.ts'
+import { type OutcomeName, priorityOf, type VerbName } from './commands.ts'
 
 export type Token = { readonly id: string; readonly holder: number; readonly epoch: number }
 export type Claimed = Token & { readonly deaths: number }
 
-export const byHand = { cancel, hold, release, rerun, retry, skip, succeed } satisfies Record<VerbName, unknown>
+const plain = { cancel, hold, release, rerun, retry, skip, succeed }
+
+/** What people do to a task. The pick chooses what is given with the verb, where something is. */
+export type ByHand = { readonly name: VerbName; readonly id: string; readonly pick: number }
+
+export function byHand(pool: Pool, { name, id, pick }: ByHand, options?: ActOptions): Promise<void> {
+  return name === 'prioritize' ? prioritize(pool, id, priorityOf(pick), options) : plain[name](pool, id, options)
+}
 
 export const MAX_DEATHS = 2
 const KINDS = ['first', 'second'] as const
@@ -173,8 +191,8 @@ export class Engine {
     }
   }
 
-  verb(name: VerbName, id: string): Promise<void> {
-    return byHand[name](this.pool, id)
+  verb(name: VerbName, id: string, pick: number): Promise<void> {
+    return byHand(this.pool, { name, id, pick })
   }
 
   async expire(slot: number): Promise<void> {

@@ -35,7 +35,7 @@ const moves: fc.Arbitrary<Move[]> = fc.array(
 
 type Add = Extract<Command, { type: 'add' }>
 type Client = Session['client']
-type Pool = Parameters<typeof byHand.cancel>[0]
+type Pool = Parameters<typeof byHand>[0]
 
 class Interleaving {
   readonly #engine: Engine
@@ -141,7 +141,9 @@ class Interleaving {
         own.leases.push(...(await this.#outcome(client, wanted, known)))
         return
       case 'verb':
-        return this.#inSavepoint(client, () => byHand[wanted.name](pool, at(known, wanted.pick), options))
+        return this.#inSavepoint(client, () =>
+          byHand(pool, { name: wanted.name, id: at(known, wanted.pick), pick: wanted.pick }, options),
+        )
       case 'expire':
         await client.query(
           `update millrace.dispatcher set expires_at = clock_timestamp() - interval '1 s' where id = $1`,
@@ -342,6 +344,15 @@ class Interleaving {
       ) s group by task, epoch having count(*) > 1
     `)
     expect(twice, 'performances that ended twice').toEqual([])
+    const { rows: spared } = await this.#monitor.query(`
+      select s.task, s.target
+      from millrace.supersede s join millrace.done d on d.id = s.task join millrace.done t on t.id = s.target
+      where d.ready_at < t.finished_at and not exists (
+        select from millrace.event e
+        where e.task in (s.task, s.target) and e.prior in ('succeeded', 'failed', 'canceled', 'skipped')
+      )
+    `)
+    expect(spared, 'tasks that became ready before what they supersede was over').toEqual([])
     const { rows: performed } = await this.#monitor.query<{ name: string }>(`
       select id || ' at epoch ' || epoch as name from millrace.done where prior is null
       union all select task || ' at epoch ' || epoch from millrace.attempt

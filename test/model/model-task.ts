@@ -2,7 +2,7 @@ import type { Condition, TaskState } from '../../src/engine/index.ts'
 
 export type ModelTask = {
   readonly isMilestone: boolean
-  readonly priority: number
+  priority: number
   readonly maxAttempts: number
   readonly cancels: readonly number[]
   state: TaskState

@@ -199,6 +199,11 @@ export class Model {
     this.#spread()
   }
 
+  prioritize(id: number, priority: number): void {
+    if (!this.isLive(id) || this.task(id).state === 'running') throw new Refused('state_refused')
+    this.task(id).priority = priority
+  }
+
   skip(id: number): void {
     if (!this.isLive(id) || this.task(id).state === 'running') throw new Refused('state_refused')
     this.#end([id], 'skipped')

@@ -1,11 +1,12 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { type BodyAnswered, routes, useCall } from '../api.ts'
+import { routes, useCall } from '../api.ts'
 import { useFresh } from '../live.ts'
 import { changed, type LogChoicePatch } from '../log/choice.ts'
 import { Link } from '../parts/link.tsx'
 import { Page } from '../parts/page.tsx'
 import { Loaded, Panel } from '../parts/panel.tsx'
 import { StateBadge, taskLooks } from '../parts/state-badge.tsx'
+import { nameOfTask } from '../tasks/task-name.ts'
 import { LogViewer } from './log/log-viewer.tsx'
 import { PlainLog } from './log/plain-log.tsx'
 
@@ -20,7 +21,7 @@ export function TaskLog() {
   useFresh(task.data === undefined ? [] : [task.data.scope], ['tasks.get'])
   const choose = (patch: LogChoicePatch) =>
     void navigate({ search: (before) => changed(before, patch), hash: true, replace: true, resetScroll: false })
-  const name = nameOf(task.data, id)
+  const name = task.data === undefined ? id : nameOfTask(task.data)
   const isPlain = view === 'plain'
   return (
     <Page
@@ -54,5 +55,3 @@ export function TaskLog() {
     </Page>
   )
 }
-
-const nameOf = (task: BodyAnswered<typeof routes.tasks.get> | undefined, id: string) => task?.key ?? id

@@ -19,6 +19,7 @@ import { homeOf, nameOfTask } from '../tasks/task-name.ts'
 import { LogViewer } from './log/log-viewer.tsx'
 import { StateHistory } from './task/state-history.tsx'
 import { TaskActions } from './task/task-actions.tsx'
+import { TaskCommand } from './task/task-command.tsx'
 import { Artifacts, Attempts, exitCodeOf, Neighbours, Story } from './task/task-tables.tsx'
 import { Why } from './task/why.tsx'
 import './task/task.css'
@@ -133,6 +134,7 @@ function Summary({ task }: { readonly task: Task }) {
       <span className="muted">
         {task.finished_at === null ? 'added' : 'ended'} <RelativeTime at={task.finished_at ?? task.created_at} />
       </span>
+      <TaskCommand task={task} />
     </div>
   )
 }

@@ -38,8 +38,15 @@ export function layOut(boxes: readonly Box[], lines: readonly Line[]): LaidOut {
   const paths = ends.map((end) => {
     if (end === undefined) return []
     const { points } = graph.edge(end) as { points: Point[] }
-    const plain = points.map(({ x, y }) => ({ x, y }))
+    const bends = points.slice(1, -1).map(({ x, y }) => ({ x, y }))
+    const plain = [sideOf(graph, end.v, 1), ...bends, sideOf(graph, end.w, -1)]
     return end.isCancel ? plain.reverse() : plain
   })
   return { width: Number.isFinite(width) ? width : 0, height: Number.isFinite(height) ? height : 0, places, paths }
+}
+
+/** The middle of a box's right or left side: there lines end, whatever way they come. */
+function sideOf(graph: { node(id: string): unknown }, id: string, way: 1 | -1): Point {
+  const { x, y, width } = graph.node(id) as Point & { readonly width: number }
+  return { x: x + (way * width) / 2, y }
 }

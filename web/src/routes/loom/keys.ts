@@ -45,6 +45,26 @@ const letters: Readonly<Record<string, Command>> = {
   Escape: { do: 'leave' },
 }
 
+/** What the help of keys and the palette say of each; where the board has the focus, it reads the keys itself. */
+export const keysOfLoom: readonly { readonly key: string; readonly label: string; readonly isMove: boolean }[] = [
+  { key: 'ArrowLeft', label: 'Task to the left', isMove: true },
+  { key: 'ArrowRight', label: 'Task to the right', isMove: true },
+  { key: 'ArrowUp', label: 'Next newer revision', isMove: true },
+  { key: 'ArrowDown', label: 'Next older revision', isMove: true },
+  { key: 'Enter', label: 'Open the task', isMove: true },
+  { key: 'b', label: 'Go to what blocks it', isMove: true },
+  { key: 'd', label: 'Go to what depends on it', isMove: true },
+  { key: 'n', label: 'Next failure', isMove: false },
+  { key: 'p', label: 'Previous failure', isMove: false },
+  { key: '.', label: 'Go to the frontier', isMove: true },
+  { key: 'x', label: 'Select the task', isMove: true },
+  { key: 'r', label: 'Retry what is selected', isMove: false },
+  { key: 'c', label: 'Cancel what is selected', isMove: false },
+  { key: 'l', label: 'Show the log', isMove: false },
+  { key: 't', label: 'Timeline of the revision', isMove: false },
+  { key: 'Escape', label: 'Let go of what is selected', isMove: true },
+]
+
 /** The keys and what they do, for the legend. */
 export const keyHelp: readonly (readonly [keys: string, does: string])[] = [
   ['← ↑ ↓ →', 'move'],
@@ -60,6 +80,15 @@ export const keyHelp: readonly (readonly [keys: string, does: string])[] = [
   ['l', 'log'],
   ['t', 'timeline of the revision'],
 ]
+
+/** A press of one key, without any other. */
+export const plainPress = (key: string): Pressed => ({
+  key,
+  shiftKey: false,
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+})
 
 export function commandOf({ key, shiftKey, ctrlKey, metaKey, altKey }: Pressed): Command | undefined {
   if (metaKey || altKey) return undefined

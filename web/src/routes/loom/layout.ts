@@ -5,6 +5,7 @@ export const ROW = 30
 export const GAP = 44
 const NARROWEST = 46
 const WIDEST = 132
+const WIDEST_SIDE = 360
 /** Below this width the names of columns stand slanted. */
 const SLANTED = 92
 
@@ -35,7 +36,9 @@ export type Asked = {
 }
 
 export function layOut({ width, columns, gaps, planned, first }: Asked): Layout {
-  const side = Math.round(Math.min(360, Math.max(190, width * 0.36)))
+  // What narrow columns leave goes to the messages of commits, which are read more than names of tasks.
+  const left = width - 24 - columns * NARROWEST
+  const side = Math.round(Math.min(WIDEST_SIDE, Math.max(190, width * 0.36, left)))
   const free = (width - side - 24) / Math.max(1, columns)
   const columnWidth = Math.round(Math.min(WIDEST, Math.max(NARROWEST, free)))
   const isSlanted = columnWidth < SLANTED

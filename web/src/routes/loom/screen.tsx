@@ -2,6 +2,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { clock } from '../../clock.ts'
+import { useKeys } from '../../keys.ts'
 import { Button } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Failure, Loading } from '../../parts/panel.tsx'
@@ -12,7 +13,7 @@ import { Board } from './board.tsx'
 import { type Chosen, chosenOf, fitting, rectangle, toggle, verbs } from './choose.ts'
 import { frontier } from './frontier.ts'
 import { GapContent } from './gap.tsx'
-import { type Command, commandOf } from './keys.ts'
+import { type Command, commandOf, keysOfLoom, plainPress } from './keys.ts'
 import { KeyHelp, Legend } from './legend.tsx'
 import { LoomList } from './list.tsx'
 import { Rail, useSettled, useTask } from './rail.tsx'
@@ -84,6 +85,10 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
   }
   const choose = (cell: Place) => setChosen(toggle(chosen, cell))
   const obey = (command: Command, rowsInView: number): boolean => {
+    if (focus === undefined && isOfCell(command) && !(chosen.size > 0 && isOfChosen(command))) {
+      tell('Choose a task first, with the arrow keys')
+      return true
+    }
     const from = focus ?? { number: cloth.planned, column: order[0] ?? SIDE }
     const to =
       focus === undefined && command.do === 'move'
@@ -111,6 +116,17 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
     const command = commandOf(event)
     if (command !== undefined && obey(command, rowsInView)) event.preventDefault()
   }
+  useKeys(
+    keysOfLoom.map((one) => ({
+      ...one,
+      run: () => {
+        const command = commandOf(plainPress(one.key))
+        if (command !== undefined) obey(command, 1)
+      },
+      refusal: one.key === 'r' || one.key === 'c' ? acts.refusal : undefined,
+    })),
+    'Loom',
+  )
   const gap = (index: number) => {
     const one = cloth.gaps[index]
     return (
@@ -212,6 +228,10 @@ function Bulk({
   )
 }
 
+const isOfCell = ({ do: verb }: Command): boolean =>
+  !['move', 'page', 'edge', 'next failure', 'previous failure', 'leave'].includes(verb)
+const isOfChosen = ({ do: verb }: Command): boolean => verb === 'retry' || verb === 'cancel'
+
 const numberIn = (at: string | undefined): number | undefined => {
   const number = Number(/^r?(\d{1,15})$/.exec(at ?? '')?.[1] ?? Number.NaN)
   return Number.isNaN(number) ? undefined : number
@@ -260,8 +280,7 @@ function useOpen(source: LoomSource, name: string) {
   return (cell: Place, what: 'task' | 'log' | 'timeline') => {
     const id = source.cloth.task(cell.number, cell.column)
     const rev = String(cell.number)
-    if (what === 'timeline')
-      void navigate({ to: '/archives/$name/r/$rev', params: { name, rev }, search: { tab: 'timeline' } })
+    if (what === 'timeline') void navigate({ to: '/timeline', search: { archive: name, rev } })
     else if (id === undefined) void navigate({ to: '/archives/$name/r/$rev', params: { name, rev } })
     else if (what === 'log') void navigate({ to: '/tasks/$id/log', params: { id } })
     else void navigate({ to: '/tasks/$id', params: { id } })

@@ -9,6 +9,7 @@ import { Menu } from '../../parts/menu.tsx'
 import { tell } from '../../parts/toast.tsx'
 import { refusalOf, routesOf, type TaskAction, taskActions } from '../../tasks/task-actions.ts'
 import { nameOfTask } from '../../tasks/task-name.ts'
+import { PriorityDialog, refusalToMove } from './priority-dialog.tsx'
 
 type Task = BodyAnswered<typeof routes.tasks.get>
 
@@ -16,15 +17,20 @@ type Task = BodyAnswered<typeof routes.tasks.get>
 export function TaskActions({ task, onLog }: { readonly task: Task; readonly onLog: () => void }) {
   const queries = useQueryClient()
   const [asked, setAsked] = useState<TaskAction>()
+  const [isMoving, setMoving] = useState(false)
   const menu = useRef<HTMLSpanElement>(null)
   const role = useRefusal(routes.tasks.retry)
   const name = nameOfTask(task)
   const act = async ({ verb, done }: TaskAction) => {
     await call(routesOf(verb).one, { params: { id: task.id } })
     tell(`${name} ${done}`)
+    await refresh()
+  }
+  const refresh = async () => {
     const names: readonly unknown[] = [routes.tasks.get.name, routes.tasks.events.name]
     await queries.invalidateQueries({ predicate: ({ queryKey }) => names.includes(queryKey[0]) })
   }
+  const priority = { label: 'Priority …', run: () => setMoving(true), refusal: role ?? refusalToMove(task) }
   const begin = (action: TaskAction) => {
     if (!action.isMild) return setAsked(action)
     act(action).catch((error: Error) => tell(`${name}: ${error.message}`, { isError: true }))
@@ -42,6 +48,7 @@ export function TaskActions({ task, onLog }: { readonly task: Task; readonly onL
         run: () => begin(action),
         refusal,
       })),
+      { ...priority, label: `Another priority for ${name}` },
       { key: 'l', label: 'Show the log', run: onLog },
       { key: '.', label: 'Actions', run: () => menu.current?.querySelector('button')?.click(), isMove: true },
     ],
@@ -67,14 +74,18 @@ export function TaskActions({ task, onLog }: { readonly task: Task; readonly onL
         <Menu
           label="Actions"
           icon={MoreHorizontal}
-          actions={actions.map(({ action, refusal }) => ({
-            id: action.verb,
-            label: action.label,
-            refusal,
-            onAction: () => begin(action),
-          }))}
+          actions={[
+            ...actions.map(({ action, refusal }) => ({
+              id: action.verb,
+              label: action.label,
+              refusal,
+              onAction: () => begin(action),
+            })),
+            { id: 'prioritize', label: priority.label, refusal: priority.refusal, onAction: priority.run },
+          ]}
         />
       </span>
+      {isMoving && <PriorityDialog task={task} onClose={() => setMoving(false)} onDone={refresh} />}
       {asked !== undefined && (
         <Confirm
           isOpen

@@ -33,7 +33,11 @@ const MOST_LANES = 12
 /** The name of a task: its key without the number of its revision. */
 export const nameOf = ({ key, kind, id }: Item): string => key?.replace(/^\d+:/, '').replace(/#\d+$/, '') ?? kind ?? id
 
-export const labelOf = ({ key, kind, id }: Item): string => key ?? `${kind ?? 'task'} ${id}`
+/** Short for tasks of archives, whose keys say what they are; others with their scope. */
+export const labelOf = ({ key, kind, id, scope }: Item): string => {
+  if (key === null) return `${kind ?? 'task'} ${id}`
+  return scope.startsWith('archive:') ? key : `${scope}/${key}`
+}
 
 const instant = (at: string | null) => (at === null ? Number.POSITIVE_INFINITY : Date.parse(at))
 
