@@ -102,7 +102,10 @@ function nextKind({ outcome, next }: Row): SpanKind {
   return next === 'delayed' || next === 'held' ? next : 'waiting'
 }
 
-/** Spans that follow each other: none is empty or goes backwards, whatever the clock did. */
+/**
+ * Spans that follow each other: none goes backwards, whatever the clock did. None is empty except a performance, which is
+ * told of however short it was.
+ */
 class Spans {
   readonly all: Span[] = []
   #at: Date | null
@@ -114,10 +117,12 @@ class Spans {
   until(to: Date | null, kind: SpanKind, row?: Row): void {
     const from = this.#at
     if (from === null) return
-    if (to !== null && to <= from) return
-    this.#at = to
+    const isShort = to !== null && to <= from
+    if (isShort && kind !== 'running') return
+    const end = isShort ? from : to
+    this.#at = end
     const worker = row === undefined || row.holder === null ? null : { id: row.holder, name: row.dispatcher ?? '' }
-    this.all.push({ kind, from, to, outcome: row === undefined || to === null ? null : row.outcome, worker })
+    this.all.push({ kind, from, to: end, outcome: row === undefined || end === null ? null : row.outcome, worker })
   }
 }
 

@@ -376,7 +376,7 @@ export async function interleave(databaseUrl: string, parameters: fc.Parameters<
     }
   })
   try {
-    await fc.assert(property, { ...parameters, examples: scenes })
+    await fc.assert(property, { examples: scenes, ...parameters })
   } finally {
     for (const session of all) await session.close()
     await engine.close()
