@@ -43,6 +43,7 @@ begin
       )
       update millrace.live l set unmet = l.unmet + (select count(*) from added) where l.id = v_id;
     elsif cardinality(v_locked) < cardinality(v_targets) then
+      -- `make_ready` would find the same and send it back here, again and again within this transaction.
       insert into millrace.effect (kind, ref, stalled) values ('supersede', v_id, pg_current_xact_id());
     else
       v_claimable := v_claimable + millrace.make_ready(array[v_id]);

@@ -15,7 +15,11 @@ type Mutant = {
 
 /** The seed of the cases, and by title the number of the case that has noticed the mutant, where it takes long to find. */
 const SEED = 7
-const found: Readonly<Record<string, number>> = {}
+const found: Readonly<Record<string, number>> = {
+  'a put back task that forgets it is doomed': 811,
+  'a gate that is lost when it is locked': 411,
+  'asking again without locking prerequisites': 395,
+}
 
 /** Noticed by one command after another. */
 const steps: Mutant[] = [
@@ -188,12 +192,6 @@ const overlaps: Mutant[] = [
     by: 'if false then',
   },
   {
-    title: 'superseding that is lost when its task is locked',
-    in: 'supersede',
-    replace: 'elsif cardinality(v_locked) < cardinality(v_targets) then',
-    by: 'elsif false then',
-  },
-  {
     title: 'a late release that subscribers are not told of',
     in: 'pump',
     replace: 'insert into millrace.outbox (readied) values (v_a);',
@@ -253,7 +251,7 @@ async function noticed(run: Promise<void>): Promise<boolean> {
 /** The case that noticed the mutant before is tried first: when the commands have changed since, all are looked through. */
 async function isNoticed(run: (parameters: object) => Promise<void>, { title }: Mutant): Promise<boolean> {
   const at = found[title]
-  const one = { numRuns: 1, endOnFailure: true, seed: SEED, path: String(at), examples: [] }
+  const one = { numRuns: 1, endOnFailure: true, seed: SEED, path: String(at) }
   if (at !== undefined && (await noticed(run(one)))) return true
   return noticed(run({ numRuns: 2000, endOnFailure: true, seed: SEED }))
 }
