@@ -1,8 +1,9 @@
 // The picture of an archive: revisions by tasks. It is read in a few statements and told in small numbers.
 import type { Db } from '../db/index.ts'
 import type { Archive } from './archive.ts'
+import { find } from './find.ts'
 import { type Gap, gaps } from './read-revisions.ts'
-import { loomCells, loomEdges, loomRows, loomStatesOf } from './reading.sql.ts'
+import { loomCells, loomEdges, loomRows, loomStates as readStates } from './reading.sql.ts'
 
 /** What a cell's number stands for. `superseded` is canceled by a later one of its kind. */
 export const loomStates = [
@@ -54,15 +55,19 @@ export async function loom(
   name: string,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
 ): Promise<Loom> {
-  const { archive, gaps: open } = await gaps(db, name)
+  const archive = await find(db, name)
   const page = { archive: archive.id, before: before === undefined ? MOST : String(before), limit: limit + 1 }
   const found = await loomRows(db, page)
   const rows = found.slice(0, limit)
-  const [youngest, oldest] = [rows[0]?.number ?? '0', rows.at(-1)?.number ?? '0']
-  const columns = await loomCells(db, { archive: archive.id, first: oldest, last: youngest })
+  const window = { archive: archive.id, first: rows.at(-1)?.number ?? '0', last: rows[0]?.number ?? '0' }
+  // At once, on connections of their own: the server has more than one core for them.
+  const [edges, columns, states, { gaps: open }] = await Promise.all([
+    loomEdges(db, window),
+    loomCells(db, window),
+    readStates(db, window),
+    gaps(db, name),
+  ])
   const weave = new Weave(columns)
-  const of = `{${[...weave.tasks].join(',')}}`
-  const [states, edges] = await Promise.all([loomStatesOf(db, { of }), loomEdges(db, { of })])
   weave.addStates(states)
   weave.addEdges(edges)
   const order = weave.order()
@@ -92,7 +97,7 @@ export async function loom(
 type Column = { readonly name: string; readonly numbers: string; readonly tasks: string }
 type Cell = { readonly column: number; readonly number: number }
 type States = { readonly tasks: string | null; readonly states: string | null }
-type Edges = { readonly others: string | null; readonly tasks: string | null; readonly kinds: string | null }
+type Edges = { readonly tasks: string | null; readonly backs: string | null }
 
 const COMMIT = 'COMMIT'
 const CANCELS = loomEdgeKinds.indexOf('cancels')
@@ -133,10 +138,6 @@ class Weave {
     this.#byTask.set(task, cell)
   }
 
-  get tasks(): Iterable<number> {
-    return this.#byTask.keys()
-  }
-
   addStates(found: States): void {
     const [tasks, states] = [toNumbers(found.tasks), toNumbers(found.states)]
     for (let i = 0; i < tasks.length; i += 1) this.#states.set(tasks[i] ?? 0, states[i] ?? 0)
@@ -144,13 +145,14 @@ class Weave {
 
   /** Every task waits for the COMMIT of its revision, and that for the one before: nobody needs to be told. */
   addEdges(found: Edges): void {
-    const [others, tasks, kinds] = [toNumbers(found.others), toNumbers(found.tasks), toNumbers(found.kinds)]
-    for (let i = 0; i < others.length; i += 1) {
-      const [from, to] = [this.#byTask.get(others[i] ?? 0), this.#byTask.get(tasks[i] ?? 0)]
+    const [tasks, backs] = [toNumbers(found.tasks), toNumbers(found.backs)]
+    for (let i = 0; i < tasks.length; i += 1) {
+      const kind = (tasks[i] ?? 0) % 4
+      const task = ((tasks[i] ?? 0) - kind) / 4
+      const [from, to] = [this.#byTask.get(task - (backs[i] ?? 0)), this.#byTask.get(task)]
       if (from === undefined || to === undefined) continue
       const back = to.number - from.number
       if (from.column === this.#commit && (back === 0 || to.column === this.#commit)) continue
-      const kind = kinds[i] ?? 0
       if (back === 0 && kind !== CANCELS) this.#needs[to.column]?.add(from.column)
       const row = this.#edges.get(to.number)
       const code = ((to.column * 4 + kind) * WIDEST + from.column) * WIDEST + back

@@ -158,48 +158,55 @@ export const loomCells = many(
 `
 
 /**
- * The states of these tasks, as arrays in text. 9: superseded. The ids are a column behind `offset 0`, here and below:
- * a planner that sees thousands of them would rather read all tasks and all edges that there are.
+ * The states of the tasks of a window, as arrays in text. 9: superseded. The ids are a column behind `offset 0`, here and
+ * below: a planner that sees thousands of them would rather read all tasks and all edges that there are.
  */
-export const loomStatesOf = one(
+export const loomStates = one(
   'archives.loom_states',
-  { of: text },
+  { archive: int8, first: int8, last: int8 },
   { tasks: nullable(text), states: nullable(text) },
 )`
   select array_agg(found.id)::text as tasks, array_agg(found.state)::text as states
   from (
-    select l.id, array_position(asked.states, l.state) - 1 as state
-    from (select ${'of'}::text::bigint[] as ids, enum_range(null::millrace.state) as states offset 0) asked
-      cross join lateral (select id, state from millrace.live where id = any(asked.ids) offset 0) l
-    union all
-    select d.id,
-      case when d.state = 'canceled' and d.culprit is not null then 9 else array_position(asked.states, d.state) - 1 end
-    from (select ${'of'}::text::bigint[] as ids, enum_range(null::millrace.state) as states offset 0) asked
-      cross join lateral (select id, state, culprit from millrace.done where id = any(asked.ids) offset 0) d
-  ) found
+    select array_agg(t.task) as ids, enum_range(null::millrace.state) as states
+    from millrace.archive_task t
+    where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
+    offset 0
+  ) asked
+    cross join lateral (
+      select id, array_position(asked.states, state) - 1 as state from millrace.live where id = any(asked.ids)
+      union all
+      select id, case when state = 'canceled' and culprit is not null then 9 else array_position(asked.states, state) - 1 end
+      from millrace.done where id = any(asked.ids)
+      offset 0
+    ) found
 `
 
-/** What these tasks wait for and cancel: the other task, the one that does, and how, as arrays in text. 3: cancels. */
+/**
+ * What the tasks of a window wait for and cancel, as arrays in text: four times the task, and how (3: cancels); and how far
+ * before it the other one is. Tens of thousands are told, so each in as few digits as it can be.
+ */
 export const loomEdges = one(
   'archives.loom_edges',
-  { of: text },
-  { others: nullable(text), tasks: nullable(text), kinds: nullable(text) },
+  { archive: int8, first: int8, last: int8 },
+  { tasks: nullable(text), backs: nullable(text) },
 )`
-  select array_agg(edge.other)::text as others, array_agg(edge.task)::text as tasks, array_agg(edge.kind)::text as kinds
+  select array_agg(edge.task)::text as tasks, array_agg(edge.back)::text as backs
   from (
-    select e.prerequisite as other, e.dependent as task,
-      case e.condition when 'succeeded' then 0 when 'failed' then 1 else 2 end as kind
-    from (select ${'of'}::text::bigint[] as ids offset 0) asked
-      cross join lateral (
-        select prerequisite, dependent, condition from millrace.edge
-        where dependent = any(asked.ids) and condition <> 'ended'
-        offset 0
-      ) e
-    union all
-    select s.target, s.task, 3
-    from (select ${'of'}::text::bigint[] as ids offset 0) asked
-      cross join lateral (select target, task from millrace.supersede where task = any(asked.ids) offset 0) s
-  ) edge
+    select array_agg(t.task) as ids
+    from millrace.archive_task t
+    where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
+    offset 0
+  ) asked
+    cross join lateral (
+      select dependent * 4 + case condition when 'succeeded' then 0 when 'failed' then 1 else 2 end as task,
+        dependent - prerequisite as back
+      from millrace.edge
+      where dependent = any(asked.ids) and condition <> 'ended'
+      union all
+      select task * 4 + 3, task - target from millrace.supersede where task = any(asked.ids)
+      offset 0
+    ) edge
 `
 
 export const definitionAt = one('archives.definition_at', { archive: int8, number: int8 }, { definition: bytea })`
