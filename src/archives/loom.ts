@@ -67,7 +67,10 @@ export async function loom(
     readStates(db, window),
     gaps(db, name),
   ])
-  const weave = new Weave(columns)
+  const weave = new Weave(
+    columns,
+    rows.map(({ number }) => Number(number)),
+  )
   weave.addStates(states)
   weave.addEdges(edges)
   const order = weave.order()
@@ -79,7 +82,7 @@ export async function loom(
       name: columns[column]?.name ?? '',
       workflow: columns[column]?.workflow ?? null,
     })),
-    rows: rows.map((row) => ({
+    rows: rows.map((row, at) => ({
       number: Number(row.number),
       id: row.id,
       author: row.author,
@@ -87,7 +90,7 @@ export async function loom(
       message: row.message.split('\n', 1)[0]?.slice(0, 200) ?? '',
       problemCount: row.problems,
       definition: row.definition,
-      ...weave.row(Number(row.number), place),
+      ...weave.row(at, order, place),
     })),
     gaps: before === undefined ? open : [],
     hasMore: found.length > limit,
@@ -95,7 +98,6 @@ export async function loom(
 }
 
 type Column = { readonly name: string; readonly numbers: string; readonly tasks: string }
-type Cell = { readonly column: number; readonly number: number }
 type States = { readonly tasks: string | null; readonly states: string | null }
 type Edges = { readonly tasks: string | null; readonly backs: string | null }
 
@@ -108,39 +110,53 @@ const toNumbers = (text: string | null): number[] => (text === null ? [] : JSON.
 
 /**
  * Cells and edges of a window. Of several runs of a task in one revision the last is shown. There may be tens of thousands
- * of edges: each is one number, from which to column, kind, from column and revisions back are taken apart again.
+ * of both: a cell is a place in arrays, row by row, and an edge is one number, from which to column, kind, from column and
+ * revisions back are taken apart again.
  */
 class Weave {
-  readonly #byTask = new Map<number, Cell>()
-  readonly #states = new Map<number, number>()
-  readonly #rows = new Map<number, Map<number, number>>()
-  readonly #edges = new Map<number, number[]>()
+  readonly #width: number
+  readonly #numbers: readonly number[]
+  /** Of each cell; 0: there is none. */
+  readonly #tasks: Float64Array
+  readonly #states: Uint8Array
+  readonly #cellOf = new Map<number, number>()
+  readonly #edges: number[][]
   /** For each column those that its tasks wait for within a revision. */
   readonly #needs: Set<number>[]
   readonly #commit: number
 
-  constructor(columns: readonly Column[]) {
+  constructor(columns: readonly Column[], numbers: readonly number[]) {
+    this.#width = columns.length
+    this.#numbers = numbers
+    this.#tasks = new Float64Array(columns.length * numbers.length)
+    this.#states = new Uint8Array(this.#tasks.length)
+    this.#edges = numbers.map(() => [])
     this.#needs = columns.map(() => new Set())
     this.#commit = columns.findIndex(({ name }) => name === COMMIT)
-    for (const [column, { numbers, tasks }] of columns.entries()) {
-      const [all, ids] = [toNumbers(numbers), toNumbers(tasks)]
-      for (let i = 0; i < all.length; i += 1) this.#addCell(ids[i] ?? 0, { column, number: all[i] ?? 0 })
+    const rowOf = new Map(numbers.map((number, row) => [number, row]))
+    for (const [column, { numbers: all, tasks }] of columns.entries()) {
+      const [of, ids] = [toNumbers(all), toNumbers(tasks)]
+      for (let i = 0; i < of.length; i += 1) {
+        const row = rowOf.get(of[i] ?? 0)
+        if (row !== undefined) this.#addCell(row * this.#width + column, ids[i] ?? 0)
+      }
     }
   }
 
-  #addCell(task: number, cell: Cell): void {
-    const row = this.#rows.get(cell.number) ?? new Map<number, number>()
-    this.#rows.set(cell.number, row)
-    const shown = row.get(cell.column) ?? 0
+  #addCell(cell: number, task: number): void {
+    const shown = this.#tasks[cell] ?? 0
     if (shown > task) return
-    this.#byTask.delete(shown)
-    row.set(cell.column, task)
-    this.#byTask.set(task, cell)
+    this.#cellOf.delete(shown)
+    this.#tasks[cell] = task
+    this.#cellOf.set(task, cell)
   }
 
   addStates(found: States): void {
     const [tasks, states] = [toNumbers(found.tasks), toNumbers(found.states)]
-    for (let i = 0; i < tasks.length; i += 1) this.#states.set(tasks[i] ?? 0, states[i] ?? 0)
+    for (let i = 0; i < tasks.length; i += 1) {
+      const cell = this.#cellOf.get(tasks[i] ?? 0)
+      if (cell !== undefined) this.#states[cell] = states[i] ?? 0
+    }
   }
 
   /** Every task waits for the COMMIT of its revision, and that for the one before: nobody needs to be told. */
@@ -149,15 +165,14 @@ class Weave {
     for (let i = 0; i < tasks.length; i += 1) {
       const kind = (tasks[i] ?? 0) % 4
       const task = ((tasks[i] ?? 0) - kind) / 4
-      const [from, to] = [this.#byTask.get(task - (backs[i] ?? 0)), this.#byTask.get(task)]
+      const [from, to] = [this.#cellOf.get(task - (backs[i] ?? 0)), this.#cellOf.get(task)]
       if (from === undefined || to === undefined) continue
-      const back = to.number - from.number
-      if (from.column === this.#commit && (back === 0 || to.column === this.#commit)) continue
-      if (back === 0 && kind !== CANCELS) this.#needs[to.column]?.add(from.column)
-      const row = this.#edges.get(to.number)
-      const code = ((to.column * 4 + kind) * WIDEST + from.column) * WIDEST + back
-      if (row === undefined) this.#edges.set(to.number, [code])
-      else row.push(code)
+      const [fromColumn, toColumn] = [from % this.#width, to % this.#width]
+      const [fromRow, toRow] = [(from - fromColumn) / this.#width, (to - toColumn) / this.#width]
+      const back = (this.#numbers[toRow] ?? 0) - (this.#numbers[fromRow] ?? 0)
+      if (fromColumn === this.#commit && (back === 0 || toColumn === this.#commit)) continue
+      if (back === 0 && kind !== CANCELS) this.#needs[toColumn]?.add(fromColumn)
+      this.#edges[toRow]?.push(((toColumn * 4 + kind) * WIDEST + fromColumn) * WIDEST + back)
     }
   }
 
@@ -165,7 +180,10 @@ class Weave {
   order(): number[] {
     // The order of the youngest tasks is that of the files.
     const youngest = this.#needs.map(() => 0)
-    for (const [task, { column }] of this.#byTask) youngest[column] = Math.max(youngest[column] ?? 0, task)
+    for (const [cell, task] of this.#tasks.entries()) {
+      const column = cell % this.#width
+      youngest[column] = Math.max(youngest[column] ?? 0, task)
+    }
     const rank = (column: number) => (column === this.#commit ? 0 : (youngest[column] ?? 0))
     const rest = new Set([...youngest.keys()].sort((a, b) => rank(a) - rank(b)))
     const order: number[] = []
@@ -179,17 +197,25 @@ class Weave {
     return order
   }
 
-  row(number: number, place: readonly number[]): Pick<LoomRow, 'base' | 'cells' | 'edges'> {
-    const at = (column: number) => place[column] ?? 0
-    const row = [...(this.#rows.get(number) ?? [])].sort(([a], [b]) => at(a) - at(b))
-    const base = row.reduce((least, [, task]) => Math.min(least, task), Number.MAX_SAFE_INTEGER)
+  /** `place` says where each column stands in `order`. */
+  row(row: number, order: readonly number[], place: readonly number[]): Pick<LoomRow, 'base' | 'cells' | 'edges'> {
+    const first = row * this.#width
+    let base = Number.MAX_SAFE_INTEGER
+    for (let cell = first; cell < first + this.#width; cell += 1) {
+      const task = this.#tasks[cell] ?? 0
+      if (task > 0 && task < base) base = task
+    }
     const cells: number[] = []
-    for (const [column, task] of row) cells.push(at(column), this.#states.get(task) ?? 0, task - base)
-    return { base: row.length === 0 ? '0' : String(base), cells, edges: this.#edgesOf(number, at) }
+    for (const [at, column] of order.entries()) {
+      const task = this.#tasks[first + column] ?? 0
+      if (task > 0) cells.push(at, this.#states[first + column] ?? 0, task - base)
+    }
+    return { base: cells.length === 0 ? '0' : String(base), cells, edges: this.#edgesOf(row, place) }
   }
 
-  #edgesOf(number: number, at: (column: number) => number): number[] {
-    const codes = (this.#edges.get(number) ?? []).map((code) => {
+  #edgesOf(row: number, place: readonly number[]): number[] {
+    const at = (column: number) => place[column] ?? 0
+    const codes = (this.#edges[row] ?? []).map((code) => {
       const [rest, back] = [Math.floor(code / WIDEST), code % WIDEST]
       const ends = Math.floor(rest / WIDEST)
       return ((at(Math.floor(ends / 4)) * 4 + (ends % 4)) * WIDEST + at(rest % WIDEST)) * WIDEST + back
