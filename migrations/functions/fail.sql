@@ -9,11 +9,14 @@ declare
 begin
   v_ids := array(
     select l.id
-    from unnest(p_ids, p_epochs) p(id, epoch) join millrace.live l on l.id = p.id
-    where l.holder = p_holder and l.epoch = p.epoch and l.state = 'running'
-      and (p_state = 'canceled' or l.cancel_cause is null)
-    order by l.id
-    for update of l skip locked
+    from (select p.id, p.epoch from unnest(p_ids, p_epochs) p(id, epoch) order by p.id) p
+      cross join lateral (
+        select r.id
+        from millrace.live r
+        where r.id = p.id and r.holder = p_holder and r.epoch = p.epoch and r.state = 'running'
+          and (p_state = 'canceled' or r.cancel_cause is null)
+        for update skip locked
+      ) l
   );
   for i in 1 .. cardinality(v_ids) loop
     v_claimable := v_claimable + millrace.conclude(array[v_ids[i]], p_state, null, null, null, p_errors[array_position(p_ids, v_ids[i])]);

@@ -9,10 +9,16 @@ declare
   v_reruns    bigint[];
 begin
   with mine as materialized (
-    select l.ctid as tid, p.output
-    from unnest(p_ids, p_epochs, p_outputs) p(id, epoch, output) join millrace.live l on l.id = p.id
-    where l.holder = p_holder and l.epoch = p.epoch and l.state = 'running' and l.cancel_cause is null
-    for update of l skip locked
+    select l.tid, p.output
+    from unnest(p_ids, p_epochs, p_outputs) p(id, epoch, output)
+      -- One look for each, here and in `fail` and `requeue`. As a plain join it would be planned the other way round: all
+      -- tasks that run, each compared with all that are given.
+      cross join lateral (
+        select r.ctid as tid
+        from millrace.live r
+        where r.id = p.id and r.holder = p_holder and r.epoch = p.epoch and r.state = 'running' and r.cancel_cause is null
+        for update skip locked
+      ) l
   ),
   gone as (
     delete from millrace.live l

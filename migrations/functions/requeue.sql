@@ -21,10 +21,13 @@ begin
   into v_ids, v_canceled, v_failed, v_died
   from (
     select l.*
-    from unnest(p_ids, p_epochs) p(id, epoch) join millrace.live l on l.id = p.id
-    where l.holder = p_holder and l.epoch = p.epoch and l.state = 'running'
-    order by l.id
-    for update of l skip locked
+    from (select p.id, p.epoch from unnest(p_ids, p_epochs) p(id, epoch) order by p.id) p
+      cross join lateral (
+        select r.*
+        from millrace.live r
+        where r.id = p.id and r.holder = p_holder and r.epoch = p.epoch and r.state = 'running'
+        for update skip locked
+      ) l
   ) s;
   if v_ids is null then return; end if;
   if v_canceled is not null then
