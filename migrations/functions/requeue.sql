@@ -77,8 +77,9 @@ begin
       case when x.delay > 0 and l.unmet = 0 then 'delayed' else 'waiting' end::millrace.state as next,
       -- What was claimed and not begun goes back to its place in the line.
       p_outcome = 'handed_back' and l.unmet = 0 and l.lane is not null and l.gates is null and not l.supersedes as keeps_place
-    from unnest(p_ids, p_delays, p_errors) x(id, delay, error) join millrace.live l on l.id = x.id
-    where l.id = any(p_back)
+    from unnest(p_ids, p_delays, p_errors) x(id, delay, error)
+      cross join lateral (select r.* from millrace.live r where r.id = x.id offset 0) l
+    where x.id = any(p_back)
   ),
   moved as (
     update millrace.live l
