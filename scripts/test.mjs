@@ -2,7 +2,7 @@
 // line `N passed, N failed`. A check counts as one. Nothing is skipped: a test that did not run has failed.
 //
 //   npm test                  everything
-//   npm run test:quick        checks, and the unit project once
+//   npm run test:quick        checks, and what is quick to say: the engine and what needs no server, repository or browser
 //   npm test -- FILTER …      only the tests that match, without the checks
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,6 +48,20 @@ const passes = [
       'test/states',
     ],
   },
+]
+/** What tells within two minutes whether a change is worth the whole. */
+const QUICK_FILTERS = [
+  'src/access/',
+  'src/api/',
+  'src/archives/definition/',
+  'src/config/',
+  'src/db/',
+  'src/engine/',
+  'src/outbound/',
+  'test/layers',
+  'test/model/',
+  'test/states',
+  'web/',
 ]
 /** What a newer Node may do otherwise: processes, sockets, streams, the library. The rest does not depend on it. */
 const NODE_FILTERS = [
@@ -149,7 +163,7 @@ if (isWhole) {
   told.push(...checked.failures)
 }
 const quick = { title: 'unit', projects: ['unit', 'web'], env: { MILLRACE_MODEL_RUNS: '100' } } // fewer random graphs
-if (isQuick) results.push(await test(quick, filters))
+if (isQuick) results.push(await test(quick, isWhole ? QUICK_FILTERS : filters))
 else if (!isWhole) results.push(await test({ title: 'some', projects: ['unit', 'web', 'e2e', 'crash'] }, filters))
 else {
   const node = node24()

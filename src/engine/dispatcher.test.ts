@@ -326,11 +326,12 @@ test('a dispatcher that lost its lease stops its work by the signal, and starts 
     },
   })
   const id = await engine.add(worker)
-  const dispatcher = await engine.dispatch([worker], { leaseSeconds: 0.3 })
+  // Long enough that it is not lost by itself on a busy machine, before the work has begun.
+  const dispatcher = await engine.dispatch([worker], { leaseSeconds: 3 })
   const first = dispatcher.id
   await begun.promise
   await engine.expire(first)
-  await vi.waitFor(async () => expect(await engine.states(id)).toEqual(['succeeded']), { timeout: 5000 })
+  await vi.waitFor(async () => expect(await engine.states(id)).toEqual(['succeeded']), { timeout: 30_000 })
   expect(reasons).toEqual(['lease_lost'])
   expect(dispatcher.id).not.toBe(first)
   expect(await engine.millrace.task(id)).toMatchObject({ output: 'second', deaths: 1 })

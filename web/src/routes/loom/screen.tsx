@@ -2,7 +2,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { clock } from '../../clock.ts'
-import { useKeys } from '../../keys.ts'
 import { Button } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Failure, Loading } from '../../parts/panel.tsx'
@@ -13,7 +12,7 @@ import { Board } from './board.tsx'
 import { type Chosen, chosenOf, fitting, rectangle, toggle, verbs } from './choose.ts'
 import { frontier } from './frontier.ts'
 import { GapContent } from './gap.tsx'
-import { type Command, commandOf, keysOfLoom, plainPress } from './keys.ts'
+import { type Command, commandOf } from './keys.ts'
 import { KeyHelp, Legend } from './legend.tsx'
 import { LoomList } from './list.tsx'
 import { Rail, useSettled, useTask } from './rail.tsx'
@@ -22,6 +21,7 @@ import type { LoomSource } from './source.ts'
 import { speak } from './speak.ts'
 import { Tools } from './tools.tsx'
 import { useLoom } from './use-loom.ts'
+import { useLoomKeys } from './use-loom-keys.ts'
 import { SIDE, walk } from './walk.ts'
 import './loom.css'
 
@@ -116,17 +116,7 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
     const command = commandOf(event)
     if (command !== undefined && obey(command, rowsInView)) event.preventDefault()
   }
-  useKeys(
-    keysOfLoom.map((one) => ({
-      ...one,
-      run: () => {
-        const command = commandOf(plainPress(one.key))
-        if (command !== undefined) obey(command, 1)
-      },
-      refusal: one.key === 'r' || one.key === 'c' ? acts.refusal : undefined,
-    })),
-    'Loom',
-  )
+  useLoomKeys((command) => obey(command, 1), acts.refusal)
   const gap = (index: number) => {
     const one = cloth.gaps[index]
     return (
