@@ -91,7 +91,7 @@ millrace.archive_task (
   constraint archive_task_archive_fkey FOREIGN KEY (archive) REFERENCES millrace.archive(id)
   CREATE INDEX archive_task_exclusive ON millrace.archive_task USING btree (archive, number) WHERE (is_open AND is_exclusive)
   CREATE INDEX archive_task_late ON millrace.archive_task USING btree (archive, name) WHERE (is_open AND ((opened > 0) OR (run <> ''::text)))
-  CREATE INDEX archive_task_name ON millrace.archive_task USING btree (archive, name, number DESC)
+  CREATE INDEX archive_task_name ON millrace.archive_task USING btree (archive, name, number DESC, task DESC)
   CREATE INDEX archive_task_open ON millrace.archive_task USING btree (archive, name, number) WHERE is_open
   CREATE UNIQUE INDEX archive_task_pkey ON millrace.archive_task USING btree (archive, number, name, run)
   CREATE UNIQUE INDEX archive_task_task ON millrace.archive_task USING btree (task)
@@ -813,11 +813,11 @@ millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsq
 millrace.supersede(p_ids bigint[]) returns integer plpgsql d5cc8e02695d
 millrace.targets_of(p_id bigint) returns SETOF bigint sql stable 94b444a22361
 millrace.tell_worker(p_id integer, p_name text, p_actor text DEFAULT NULL::text) returns void sql 8cb7bd8f6e3b
-millrace.throughput(p_from timestamp with time zone, p_to timestamp with time zone, p_buckets integer, p_rows integer, p_budget_ms double precision) returns TABLE(bucket integer, succeeded bigint, failed bigint, canceled bigint, skipped bigint, is_exact boolean, waits double precision[], runs double precision[]) plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0 f8c9fa3d0171
+millrace.throughput(p_from timestamp with time zone, p_to timestamp with time zone, p_buckets integer, p_rows integer, p_budget_ms double precision) returns TABLE(bucket integer, succeeded bigint, failed bigint, canceled bigint, skipped bigint, is_exact boolean, waits double precision[], runs double precision[]) plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0 773c8dc02d9a
 millrace.unblock(p_dependents bigint[], p_counts integer[]) returns bigint[] plpgsql 8b401d386b62
 millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 2c711b55ab48
 millrace.unregister(p_holder integer) returns void plpgsql 985928be18b1
 millrace.verify() returns TABLE(task bigint, problem text) plpgsql 51656b252d4d
 millrace.wake() returns void plpgsql cf8aabd6fab8
 millrace.want_worker(p_id integer, p_wanted text, p_actor text) returns boolean plpgsql a84e0c24bdcd
-millrace.window_tasks(p_from timestamp with time zone, p_to timestamp with time zone, p_holder integer, p_limit integer, p_scan integer, OUT ids bigint[], OUT is_cut boolean) returns record plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, jit=off, max_parallel_workers_per_gather=0 367f5ac64886
+millrace.window_tasks(p_from timestamp with time zone, p_to timestamp with time zone, p_holder integer, p_limit integer, p_scan integer, OUT ids bigint[], OUT is_cut boolean) returns record plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, jit=off, max_parallel_workers_per_gather=0 4a851962cbed

@@ -31,9 +31,9 @@ begin
       into v_seen, succeeded, failed, canceled, skipped, waits, runs
       from millrace.done d
       where d.finished_at > v_end - make_interval(secs => v_length * v_share) and d.finished_at <= v_end;
-      -- There were fewer than could be read: read more of this part.
+      -- There were fewer than could be read: read more of this part, not all at once: behind nothing there may be much.
       exit when v_share >= 1 or v_seen >= p_rows / 4 or clock_timestamp() > v_until;
-      v_share := least(1, v_share * case when v_seen = 0 then 1000 else greatest(2, p_rows / v_seen::float8 / 2) end);
+      v_share := least(1, v_share * case when v_seen = 0 then 4 else greatest(2, p_rows / v_seen::float8 / 2) end);
     end loop;
     bucket := i;
     is_exact := v_share >= 1;

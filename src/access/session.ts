@@ -18,7 +18,7 @@ export type SignOut = {
   readonly by: Identity
   /** Of the session that asks, when it is one. */
   readonly secret: string | undefined
-  /** All sessions of the same name. */
+  /** All sessions of the same name, and the links for it or made by it that are not used yet. */
   readonly everywhere: boolean
   /** All sessions there are, and the links that are not used yet; for the administrator. */
   readonly everybody: boolean

@@ -73,7 +73,10 @@ export const findSession = maybe(
     and (token.expires_at is null or token.expires_at > now())
 `
 
-/** Ends the session, or all of the same name, or all there are; then unused links end, too. */
+/**
+ * Ends the session, or all of the same name, or all there are; then unused links end, too, those for the name and those that
+ * it has handed out.
+ */
 export const deleteSessions = run('access.end_sessions', {
   hash: bytea,
   name: text,
@@ -82,7 +85,8 @@ export const deleteSessions = run('access.end_sessions', {
 })`
   with links as (
     delete from millrace.sign_in_link
-    where ${'everybody'}
+    where (${'everywhere'} and (name = ${'name'} or created_by = ${'name'}))
+       or ${'everybody'}
   )
   delete from millrace.session
   where hash = ${'hash'}

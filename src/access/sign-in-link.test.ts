@@ -111,3 +111,16 @@ test('signing out ends one session, all of the same name, or for the administrat
   expect(await isOpen(other)).toBe(false)
   expect(await open(unused.secret)).toBeUndefined()
 })
+
+test('signing out everywhere ends links for the name, and links that it handed out', async () => {
+  const by: Identity = { name: 'user:eve', role: 'viewer', limit: null, via: 'session' }
+  const [own, handedOut, other] = await Promise.all([
+    createSignInLink(db.pool, { by: ADMIN, person: 'eve' }),
+    createSignInLink(db.pool, { by, person: 'guest' }),
+    createSignInLink(db.pool, { by: ADMIN, person: 'mallory' }),
+  ])
+  await signOut(db.pool, { by, secret: undefined, everywhere: true, everybody: false })
+  expect(await open(own.secret)).toBeUndefined()
+  expect(await open(handedOut.secret)).toBeUndefined()
+  expect(await open(other.secret)).toBeDefined()
+})

@@ -104,7 +104,12 @@ export const session = {
     access: { role: 'viewer' },
     body: z
       .strictObject({
-        everywhere: z.boolean().default(false).describe('all sessions under the caller’s name; a token may ask, too'),
+        everywhere: z
+          .boolean()
+          .default(false)
+          .describe(
+            'all sessions under the caller’s name, and the links for it or made by it that are not used yet; a token may ask, too',
+          ),
         everybody: z
           .boolean()
           .default(false)

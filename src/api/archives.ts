@@ -130,7 +130,8 @@ const revision = summary
     previous_files: workflowFiles
       .nullable()
       .describe('those of the revision before, when they were others; null: the same, or there is none'),
-    tasks: z.array(revisionTask),
+    tasks: z.array(revisionTask).describe('the last 1000, in the order in which they were made'),
+    tasks_cut: z.boolean().describe('there are older ones: runs by schedule and by hand have no end'),
     edges: z
       .array(
         z.object({

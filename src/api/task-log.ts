@@ -78,7 +78,7 @@ export const taskLog = {
     params,
     query: z.strictObject({
       q: storable(z.string().min(1).max(1000)),
-      regex: flag.describe('1: q is a pattern of RE2'),
+      regex: flag.describe('1: q is a pattern of RE2, of 200 characters at most'),
       case: flag.describe('1: capital and small letters differ'),
       attempt,
       stream,
@@ -93,7 +93,9 @@ export const taskLog = {
             text: z.string().describe('the first 4096 characters'),
             ranges: z
               .array(z.tuple([z.int(), z.int()]))
-              .describe('begin and end of each match in the line, in UTF-16 units; the first hundred'),
+              .describe(
+                'begin and end of each match in the line, in UTF-16 units; the first hundred, fewer when the time is over',
+              ),
           }),
         ),
         next_line: z.int().nullable().describe('where to go on; null: all that is stored was searched'),

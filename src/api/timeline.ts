@@ -21,7 +21,7 @@ export const timeline = {
     name: 'timeline.get',
     summary: 'Where the time of tasks went: of a scope, a revision, a worker, or of all in a time',
     description:
-      'With `archive` and `rev`, the tasks of a revision; with `scope`, its newest tasks; with `worker`, or neither, those that ran from `from` (default: an hour before `to`) to `to` (default: now), a day at most. `critical` are the tasks that the end of the last one waited for.',
+      'With `archive` and `rev`, the newest tasks of a revision; with `scope`, its newest tasks; with `worker`, or neither, those that ran from `from` (default: an hour before `to`) to `to` (default: now), a day at most; of those that ended, those that ended within a day after `to`. `critical` are the tasks that the end of the last one waited for.',
     access: { role: 'viewer' },
     query: z.strictObject({
       scope: storable(z.string().min(1).max(1000)).optional(),

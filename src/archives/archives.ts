@@ -59,7 +59,7 @@ export type Archives = {
   gaps(name: string): Promise<{ archive: Archive; gaps: Gap[] }>
   loom(name: string, page: Page): Promise<Loom>
   /** The ids of a revision's tasks. Throws `ArchiveNotFound` and `RevisionNotPlanned`. */
-  tasksOf(name: string, number: number): Promise<string[]>
+  tasksOf(name: string, asked: { readonly rev: number; readonly limit: number }): Promise<string[]>
   /** How far the tasks of these have got, by the ids of the archives. */
   frontiers(archives: readonly Archive[]): Promise<Map<string, Frontier>>
   /** The workflow files of a planned revision, by default the newest, and what they mean. */
@@ -95,7 +95,7 @@ export function createArchives(options: ArchivesOptions): Archives {
     revision: (name, number) => revision(db, name, number),
     gaps: (name) => gaps(db, name),
     loom: (name, page) => loom(db, name, page),
-    tasksOf: (name, number) => tasksOf(db, name, number),
+    tasksOf: (name, asked) => tasksOf(db, name, asked),
     frontiers: (of) => frontiers(db, of),
     definition: (name, rev) => definitionOf(db, name, rev),
     planNext: (name, asked) => planNext(db, name, asked),

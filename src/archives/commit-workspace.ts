@@ -1,12 +1,13 @@
 import { collect, type Repository, type Revision, type Workspace } from '../vcs/index.ts'
 import { type CommitMarker, formatMarker, parseMarker } from './commit-marker.ts'
+import { LeaseLost } from './errors.ts'
 
 export type CommitRequest = { readonly message: string; readonly author?: string | undefined }
 
 export type Committed = {
   /** Undefined when nothing in the workspace is different. */
   readonly revision: Revision | undefined
-  /** False: an earlier attempt had made it. */
+  /** False: another attempt had made it. */
   readonly isNew: boolean
 }
 
@@ -20,13 +21,15 @@ export type CommitterOptions = {
   readonly repository: Repository
   readonly workspace: Workspace
   readonly cause: Omit<CommitMarker, 'commit'>
+  /** False: the attempt has lost its lease, and another one may be under way. */
+  readonly isOurs: () => Promise<boolean>
 }
 
 /**
- * Commits the workspace of a task. Each commit is numbered, and its marker carries the number: one that an earlier attempt
- * has made is found and not made again.
+ * Commits the workspace of a task. Each commit is numbered, and its marker carries the number: one that another attempt has
+ * made is found and not made again. Throws `LeaseLost` for an attempt that goes on without its lease.
  */
-export function createCommitter({ repository, workspace, cause }: CommitterOptions): Committer {
+export function createCommitter({ repository, workspace, cause, isOurs }: CommitterOptions): Committer {
   const revisions: Revision[] = []
   const find = async (commit: number): Promise<Revision | undefined> => {
     const log = await collect(repository.log({ after: workspace.revision, withChanges: false }))
@@ -38,8 +41,11 @@ export function createCommitter({ repository, workspace, cause }: CommitterOptio
   }
   const make = async ({ message, author }: CommitRequest): Promise<Committed> => {
     const commit = revisions.length + 1
-    const earlier = cause.attempt > 1 ? await find(commit) : undefined
-    if (earlier !== undefined) return { revision: earlier, isNew: false }
+    // The first attempt looks, too: one that took the task over from it may have been faster.
+    const other = await find(commit)
+    if (other !== undefined) return { revision: other, isNew: false }
+    // Asked last, so that as little time as possible lies between the answer and the commit.
+    if (!(await isOurs())) throw new LeaseLost(cause.name)
     const marker = formatMarker({ ...cause, commit })
     try {
       const revision = await repository.commit(workspace, { message, marker, ...(author ? { author } : {}) })

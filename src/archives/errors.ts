@@ -93,3 +93,12 @@ export class NothingToRun extends Error {
     super(`no task of ${what} runs at revision ${rev} of archive "${archive}" when it is started so`)
   }
 }
+
+/** The attempt goes on without its lease: its task was given to another one, or is over. */
+export class LeaseLost extends Error {
+  readonly code = 'lease_lost'
+  readonly remedy = 'leave it: the attempt that has the task now commits what it makes itself'
+  constructor(name: string) {
+    super(`nothing was committed: this attempt of ${name} has lost its lease`)
+  }
+}

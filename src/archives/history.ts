@@ -1,10 +1,10 @@
 // What planning knows of earlier revisions: read once for a run of revisions, then kept up as they are planned.
-import type { Db } from '../db/index.ts'
+import type { Client, Db } from '../db/index.ts'
 import type { ItemRef } from '../engine/index.ts'
 import { formatKey, parseKey } from './definition/key.ts'
 import type { History, Plan } from './definition/plan.ts'
 import type { Definition } from './definition/read-definition.ts'
-import { nearestOpen, openTasks, previousTasks } from './planning.sql.ts'
+import { closeTasks, nearestOpen, openTasks, previousTasks } from './planning.sql.ts'
 
 export type Names = { readonly previous: string[]; readonly unfinished: string[]; readonly exclusive: boolean }
 
@@ -30,7 +30,8 @@ type Open = {
   /** It was not unfinished when those after it were planned: asked for again, or a run of its own. */
   readonly isLate: boolean
 }
-type Nearest = { readonly rev: number; readonly keys: string[] }
+type Nearest = { readonly rev: number; tasks: readonly { readonly key: string; readonly isOver: boolean }[] }
+type OpenRow = Awaited<ReturnType<typeof openTasks>>[number]
 
 export type Asked = {
   readonly id: string
@@ -48,31 +49,39 @@ export class ArchiveHistory {
   readonly #open = new Map<string, Open[]>()
   readonly #late = new Map<string, Open[]>()
   readonly #exclusive: Open[] = []
+  /** Tasks that count as unfinished and are over, with how often they were opened. */
+  readonly #over = new Map<string, number>()
   readonly #chained: ReadonlySet<string>
 
   private constructor(chained: ReadonlySet<string>) {
     this.#chained = chained
   }
 
-  /** Reads it in the transaction that plans: nobody else plans this archive meanwhile. */
+  /** Reads it in the transaction that plans, nobody else plans this archive meanwhile, and takes out what is over. */
+  static async readToPlan(tx: Client, asked: Asked): Promise<ArchiveHistory> {
+    const history = await ArchiveHistory.read(tx, asked)
+    const over = [...history.#over]
+    if (over.length > 0)
+      await closeTasks(tx, { tasks: over.map(([task]) => task), opened: over.map(([, opened]) => opened) })
+    return history
+  }
+
+  /** Reads it and writes nothing. */
   static async read(db: Db, { id, archive, upTo, names, chained }: Asked): Promise<ArchiveHistory> {
     const history = new ArchiveHistory(chained)
     const toKey = (row: { name: string; number: string; run: string }) =>
       formatKey({ archive, rev: Number(row.number), name: row.name, run: row.run === '' ? undefined : row.run })
     const asked = { archive: id, up_to: String(upTo) }
-    for (const row of await previousTasks(db, { ...asked, names: names.previous }))
-      history.#addNearest(row.name, Number(row.number), toKey(row), { task: row.task })
-    if (names.unfinished.length === 0 && !names.exclusive) return history
-    const own = names.unfinished.filter((name) => chained.has(name))
-    const nearest = own.length === 0 ? [] : await nearestOpen(db, { ...asked, names: own })
-    const floors = new Map(nearest.map((row) => [row.name, row.number]))
-    const open = await openTasks(db, {
-      ...asked,
-      names: names.unfinished,
-      floors: names.unfinished.map((name) => floors.get(name) ?? '0'),
-      exclusive: names.exclusive,
-    })
-    for (const row of open) {
+    for (const row of await previousTasks(db, { ...asked, names: names.previous })) {
+      const one = { key: toKey(row), isOver: !row.is_live }
+      history.#addNearest(row.name, Number(row.number), one, { task: row.task })
+      if (row.is_open && !row.is_live) history.#over.set(row.task, row.opened)
+    }
+    for (const row of await readOpen(db, asked, { names, chained })) {
+      if (!row.is_live) {
+        history.#over.set(row.task, row.opened)
+        continue
+      }
       const one = {
         key: toKey(row),
         number: Number(row.number),
@@ -88,7 +97,10 @@ export class ArchiveHistory {
   /** What is earlier for a run at that revision: for a commit's own, what lies before it; else also what it has already. */
   before(rev: number): History {
     return {
-      previousOf: (name) => this.#nearest.get(name),
+      previousOf: (name) => {
+        const nearest = this.#nearest.get(name)
+        return nearest && { rev: nearest.rev, keys: nearest.tasks.map(({ key }) => key) }
+      },
       unfinishedOf: (name) => this.#unfinished(name).map(({ key }) => key),
       unfinishedExclusive: () => this.#exclusive.filter(({ number }) => number < rev).map(({ key }) => key),
     }
@@ -100,7 +112,7 @@ export class ArchiveHistory {
     const all = commit === undefined ? tasks : [commit, ...tasks]
     all.forEach((task, i) => {
       const ref = { item: at + i }
-      this.#addNearest(task.name, number, task.key, ref)
+      this.#addNearest(task.name, number, { key: task.key, isOver: false }, ref)
       if (task === commit || !('locks' in task)) return
       this.#addOpen(
         task.name,
@@ -138,11 +150,12 @@ export class ArchiveHistory {
     return ref
   }
 
-  #addNearest(name: string, rev: number, key: string, ref: Ref): void {
-    this.#refs.set(key, ref)
+  /** They come in the order in which they were made: of those that are over, the newest alone says how it went. */
+  #addNearest(name: string, rev: number, task: Nearest['tasks'][number], ref: Ref): void {
+    this.#refs.set(task.key, ref)
     const nearest = this.#nearest.get(name)
-    if (nearest?.rev === rev) nearest.keys.push(key)
-    else this.#nearest.set(name, { rev, keys: [key] })
+    if (nearest?.rev === rev) nearest.tasks = [...nearest.tasks.filter(({ isOver }) => !isOver), task]
+    else this.#nearest.set(name, { rev, tasks: [task] })
   }
 
   #addOpen(name: string, open: Open, ref: Ref): void {
@@ -153,4 +166,27 @@ export class ArchiveHistory {
     if (open.isLate) this.#late.set(name, [...(this.#late.get(name) ?? []), open])
     if (open.isExclusive) this.#exclusive.push(open)
   }
+}
+
+type Range = { readonly archive: string; readonly up_to: string }
+
+/** The tasks that may be unfinished: of names that are chains, from the nearest unfinished one on. */
+async function readOpen(
+  db: Db,
+  range: Range,
+  { names: { unfinished, exclusive }, chained }: Pick<Asked, 'names' | 'chained'>,
+): Promise<OpenRow[]> {
+  if (unfinished.length === 0 && !exclusive) return []
+  const own = unfinished.filter((name) => chained.has(name))
+  const nearest = own.length === 0 ? [] : await nearestOpen(db, { ...range, names: own })
+  const floors = new Map(nearest.map((row) => [row.name, row.number]))
+  const names = { names: unfinished, floors: unfinished.map((name) => floors.get(name) ?? '0') }
+  const open = await openTasks(db, { ...range, ...names, exclusive })
+  // Over since it was found, it stands for nobody: those before it have to be read, too.
+  const isThere = ([name, floor]: readonly [string, string]) =>
+    open.some((row) => row.name === name && row.number === floor && row.is_live && row.is_chained && !row.is_late)
+  const lost = new Set([...floors].filter((one) => !isThere(one)).map(([name]) => name))
+  if (lost.size === 0) return open
+  const again = { names: [...lost], floors: [...lost].map(() => '0'), exclusive: false }
+  return [...open.filter(({ name }) => !lost.has(name)), ...(await openTasks(db, { ...range, ...again }))]
 }

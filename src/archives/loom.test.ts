@@ -10,8 +10,10 @@ import {
   untilState,
 } from '../../test/archives.ts'
 import { commandLineOf } from '../../test/command-line.ts'
+import { aPushArchive } from '../../test/push-archive.ts'
 import type { Ground } from '../../test/repositories/ground.ts'
 import { svnFiles } from '../../test/repositories/svn.ts'
+import { loomCells, loomEdges, loomStates } from './reading.sql.ts'
 
 let ground: Ground
 beforeAll(async () => {
@@ -128,4 +130,78 @@ test('announcing is idempotent by any way', async () => {
   const { server, name } = await three()
   expect(await announce(server, name, 3)).toBe(200)
   expect((await server.ask('PUT', `/v1/archives/${name}/revisions/3`)).status).toBe(200)
+})
+
+/** Runs of a task at revision 1 that were canceled, as many as are wanted, beyond all other ids. */
+async function addRuns(server: Awaited<ReturnType<typeof archiveServer>>, name: string, count: number) {
+  const { pool } = server.database
+  const { rows } = await pool.query('select id from millrace.archive where name = $1', [name])
+  const archive: string = rows[0].id
+  await pool.query(
+    `insert into millrace.archive_task (archive, number, task, name, run, workflow)
+     select $1, 1, 1000000 + n, 'indexing', n::text, 'a' from generate_series(1, $2::int) n`,
+    [archive, count],
+  )
+  await pool.query(
+    `insert into millrace.done (id, finished_at, epoch, state, prior)
+     select 1000000 + n, now(), 0, 'canceled', 'waiting' from generate_series(1, $1::int) n`,
+    [count],
+  )
+  return archive
+}
+
+test('of any number of runs at a revision the loom looks at the last', async () => {
+  const server = await archiveServer()
+  const { name, commit } = await aPushArchive(server)
+  await commit({ 'a.yaml': DOCUMENT })
+  const archive = await addRuns(server, name, 50)
+  const { pool } = server.database
+  await pool.query(
+    `insert into millrace.edge (prerequisite, dependent, condition)
+     select 1000000 + n, 1000001 + n, 'finished' from generate_series(1, 49) n`,
+  )
+  const window = { archive, first: '1', last: '1' }
+  const countOf = (list: string | null) => list?.split(',').length
+  expect(countOf((await loomStates(pool, window)).tasks)).toBe(3)
+  const { tasks } = (await loomCells(pool, window)).find((column) => column.name === 'indexing') as { tasks: string }
+  expect(tasks).toBe('{1000050}')
+  // COMMIT for build-PDF, the run before for the last run, and what build-PDF waits for.
+  expect(countOf((await loomEdges(pool, window)).tasks)).toBe(3)
+  const { json } = await server.ask('GET', `/v1/archives/${encodeURIComponent(name)}/loom`)
+  const [row] = json.rows
+  const at = row.cells.findIndex((column: number, i: number) => i % 3 === 0 && json.columns[column].name === 'indexing')
+  expect(json.states[row.cells[at + 1]]).toBe('canceled')
+  expect(Number(row.base) + row.cells[at + 2]).toBe(1_000_050)
+})
+
+test('a revision with more runs than can be shown has its last ones, and says so', async () => {
+  const server = await archiveServer()
+  const { name, commit } = await aPushArchive(server)
+  await commit({ 'a.yaml': DOCUMENT })
+  const show = async () => (await server.ask('GET', `/v1/archives/${encodeURIComponent(name)}/revisions/1`)).json
+  expect(await show()).toMatchObject({ tasks_cut: false, task_count: 2, tasks: [{}, {}, {}] })
+  await addRuns(server, name, 1000)
+  const { tasks, ...revision } = await show()
+  expect(revision).toMatchObject({ tasks_cut: true, task_count: 1002 })
+  expect([tasks.length, tasks[0].run, tasks.at(-1).run]).toEqual([1000, '1', '1000'])
+  const timeline = await server.ask('GET', `/v1/timeline?archive=${encodeURIComponent(name)}&rev=1&limit=3`)
+  expect(timeline.json.is_cut).toBe(true)
+})
+
+test('threads lead across gaps of any size between the numbers of revisions', async () => {
+  const server = await archiveServer()
+  const { name, commit } = await aPushArchive(server)
+  await commit({ 'a.yaml': DOCUMENT })
+  await commit({ 'a.yaml': DOCUMENT })
+  for (const table of ['revision', 'archive_task'])
+    await server.database.pool.query(`update millrace.${table} set number = number + 20000 where number = 2`)
+  const { json } = await server.ask('GET', `/v1/archives/${encodeURIComponent(name)}/loom`)
+  const column = (of: string) => json.columns.findIndex((one: { name: string }) => one.name === of)
+  const [finished, cancels] = [json.edges.indexOf('finished'), json.edges.indexOf('cancels')]
+  const [indexing, pdf] = [column('indexing'), column('build-PDF')]
+  const edges = Array.from({ length: json.rows[0].edges.length / 4 }, (_, i) =>
+    json.rows[0].edges.slice(4 * i, 4 * i + 4),
+  )
+  expect(edges).toContainEqual([indexing, indexing, 20_001, finished])
+  expect(edges).toContainEqual([pdf, pdf, 20_001, cancels])
 })

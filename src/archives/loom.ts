@@ -111,7 +111,7 @@ const toNumbers = (text: string | null): number[] => (text === null ? [] : JSON.
 /**
  * Cells and edges of a window. Of several runs of a task in one revision the last is shown. There may be tens of thousands
  * of both: a cell is a place in arrays, row by row, and an edge is one number, from which to column, kind, from column and
- * revisions back are taken apart again.
+ * rows back are taken apart again. Rows, since numbers may have gaps of any size between them.
  */
 class Weave {
   readonly #width: number
@@ -169,7 +169,7 @@ class Weave {
       if (from === undefined || to === undefined) continue
       const [fromColumn, toColumn] = [from % this.#width, to % this.#width]
       const [fromRow, toRow] = [(from - fromColumn) / this.#width, (to - toColumn) / this.#width]
-      const back = (this.#numbers[toRow] ?? 0) - (this.#numbers[fromRow] ?? 0)
+      const back = fromRow - toRow
       if (fromColumn === this.#commit && (back === 0 || toColumn === this.#commit)) continue
       if (back === 0 && kind !== CANCELS) this.#needs[toColumn]?.add(fromColumn)
       this.#edges[toRow]?.push(((toColumn * 4 + kind) * WIDEST + fromColumn) * WIDEST + back)
@@ -224,7 +224,8 @@ class Weave {
     for (const code of codes.sort((a, b) => a - b)) {
       const rest = Math.floor(code / WIDEST)
       const ends = Math.floor(rest / WIDEST)
-      edges.push(rest % WIDEST, Math.floor(ends / 4), code % WIDEST, ends % 4)
+      const back = (this.#numbers[row] ?? 0) - (this.#numbers[row + (code % WIDEST)] ?? 0)
+      edges.push(rest % WIDEST, Math.floor(ends / 4), back, ends % 4)
     }
     return edges
   }

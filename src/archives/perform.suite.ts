@@ -1,11 +1,15 @@
 // What every kind of repository gives the tasks of its archives.
 import { existsSync, readdirSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { errorOf, expectSuccess, TOKEN, useArchiveTasks } from '../../test/archive-tasks.ts'
 import { isAlive, waitFor } from '../../test/processes.ts'
 import type { Ground } from '../../test/repositories/ground.ts'
 import { collect } from '../vcs/index.ts'
-import { parseMarker } from './commit-marker.ts'
+import { formatMarker, parseMarker } from './commit-marker.ts'
+
+const COMMIT = `curl -sS --unix-socket "$MILLRACE_COMMIT_SOCKET" -H "Authorization: Bearer $MILLRACE_TOKEN" -d '{"message": "made"}' http://millrace/commit`
 
 export function testPerforming(kind: string, makeGround: () => Promise<Ground>): void {
   describe(`a task of an archive in ${kind}`, () => {
@@ -65,6 +69,33 @@ export function testPerforming(kind: string, makeGround: () => Promise<Ground>):
       expect(existsSync(task.log.trim().split('\n').at(-1) ?? '')).toBe(false)
       expect(await archive.repository.youngest()).toMatchObject({ number: 1 })
       expect(task.log).not.toContain(TOKEN)
+    })
+
+    test('commits nothing once its lease is lost', async () => {
+      const archive = await tasks.archive()
+      await tasks.start({ millrace: tasks.engine.millrace })
+      const isUnderWay = vi.spyOn(tasks.engine.millrace, 'isUnderWay').mockResolvedValue(false)
+      onTestFinished(() => isUnderWay.mockRestore())
+      const task = await tasks.run(archive, { run: `echo made > made; ${COMMIT}` })
+      expect(isUnderWay).toHaveBeenCalledWith(task.id, 1)
+      expect(task.log).toContain('"code":"lease_lost"')
+      expect(await archive.repository.youngest()).toMatchObject({ number: 1 })
+    })
+
+    test('finds what another attempt has committed, also when it is the first', async () => {
+      const archive = await tasks.archive()
+      const rev = await archive.repository.youngest()
+      const id = await tasks.add(archive, { run: `echo made > made; ${COMMIT}`, rev })
+      const by = tasks.workshop().markerPrefix.replace(/^millrace-|-$/g, '')
+      const marker = formatMarker({ name: `${archive.name}@1:x`, by, task: id, commit: 1, attempt: 2, depth: 1 })
+      {
+        await using workspace = await archive.repository.workspace({ revision: rev, key: 'other' })
+        await writeFile(join(workspace.path, 'made'), 'made\n')
+        await archive.repository.commit(workspace, { message: 'by the second attempt', marker })
+      }
+      await tasks.start()
+      expect((await tasks.ended(id)).log).toContain('"is_new":false')
+      expect(await archive.repository.youngest()).toMatchObject({ number: 2 })
     })
 
     test('that conflicts with what others committed meanwhile is told so, and nothing is overwritten', async () => {

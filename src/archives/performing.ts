@@ -111,12 +111,13 @@ export class Performing {
     return keepFiles({ pool, room, patterns, limits, task: task.id, attempt: task.epoch, signal, onNote: note })
   }
 
-  #committerOf({ task, payload }: Attempt, { repository, workspace }: Room): Committer | undefined {
+  #committerOf({ task, payload, signal }: Attempt, { repository, workspace }: Room): Committer | undefined {
     if (repository === undefined || workspace === undefined) return undefined
     const name = `${payload.archive}@${task.key ?? `${payload.rev.number}:${payload.name}`}`
     const by = this.#at.markerPrefix.replace(/^millrace-|-$/g, '')
     const cause = { name, by, task: task.id, attempt: task.epoch, depth: payload.depth + 1 }
-    return createCommitter({ repository, workspace, cause })
+    const isOurs = () => ask(signal, () => this.#at.millrace.isUnderWay(task.id, task.epoch))
+    return createCommitter({ repository, workspace, cause, isOurs })
   }
 
   async #run(attempt: Attempt, room: Room, committer: Committer | undefined): Promise<Ending> {

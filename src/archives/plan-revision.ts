@@ -83,7 +83,7 @@ type Made = { readonly plan: Plan; readonly items: AddItem[]; readonly row: obje
 async function makePlans(tx: Client, stretch: Stretch, chained: ReadonlySet<string>): Promise<Made[]> {
   const { archive, after, revisions, defined } = stretch
   const { definition } = defined
-  const history = await ArchiveHistory.read(tx, {
+  const history = await ArchiveHistory.readToPlan(tx, {
     id: archive.id,
     archive: archive.name,
     upTo: after.number,

@@ -16,7 +16,7 @@ tasks:
   },
 ]
 
-async function planner() {
+async function planner(files: typeof FILES = FILES) {
   const server = await archiveServer()
   const work = await performing(server.database)
   const { path } = await scratch()
@@ -29,7 +29,7 @@ async function planner() {
     onError: (error) => expect.fail(String(error)),
   })
   await server.ask('PUT', '/v1/archives/A', { body: { source: { type: 'push' } } })
-  const tell = (rev: number) => server.ask('POST', '/v1/archives/A/commits', { body: { rev, files: FILES } })
+  const tell = (rev: number) => server.ask('POST', '/v1/archives/A/commits', { body: { rev, files } })
   return { server, work, archives, tell, close: () => millrace.close() }
 }
 
@@ -85,5 +85,69 @@ test('what cannot be run is refused', async () => {
   expect(await refusal(1, { tasks: ['x'] })).toBe('unknown_workflow_task')
   expect(await refusal(1, { workflow: 'book' }, 'B')).toBe('archive_not_found')
   expect(await announce(server, 'A', 1)).toBe(409)
+  await close()
+})
+
+const MANY_RUNS = [
+  {
+    path: '_workflows/many.yaml',
+    text: `
+on: { commit: {}, manual: {} }
+tasks:
+  - { name: free, command: make }
+  - { name: after, command: make, depends: "PREV:free" }
+  - { name: strict, command: make, depends: { task: "PREV:free", when: succeeded } }
+  - { name: needs, command: make, depends: free }
+`,
+  },
+]
+
+async function manyRuns() {
+  const { archives, server, ...rest } = await planner(MANY_RUNS)
+  const run = (name: string, ...tasks: string[]) =>
+    archives.planRun('A', 1, { trigger: { ...by, run: name }, chosen: { tasks } })
+  const before = async (key: string) =>
+    (await shown(server, 'A', 1)).edges.flatMap(({ from, to }) =>
+      to === key && !from.endsWith(':COMMIT') ? [from] : [],
+    )
+  return { ...rest, server, run, before }
+}
+
+test('of the runs at a revision the newest is waited for, and those that are not over', async () => {
+  const { server, work, tell, run, before, close } = await manyRuns()
+  await tell(1)
+  await untilState(server, 'A@1:needs', 'succeeded')
+  work.block('1:free#slow')
+  await run('slow', 'free')
+  for (const name of ['second', 'third']) {
+    await run(name, 'free')
+    await untilState(server, `A@1:free#${name}`, 'succeeded')
+  }
+  await run('last', 'after')
+  expect(await before('A@1:after#last')).toEqual(['A@1:free#slow', 'A@1:free#third'])
+  // What was seen to be over is not looked at again.
+  const { rows } = await server.database.pool.query(
+    `select run from millrace.archive_task where name = 'free' and is_open order by run`,
+  )
+  expect(rows).toEqual([{ run: 'slow' }])
+  work.free('1:free#slow')
+  await untilState(server, 'A@1:after#last', 'succeeded')
+  await tell(2)
+  await untilState(server, 'A@2:after', 'succeeded')
+  await close()
+})
+
+test('a failed run is forgotten when a later one has succeeded, or comes with who needs it', async () => {
+  const { server, work, tell, run, before, close } = await manyRuns()
+  work.failing.add('1:free').add('1:free#bad')
+  await tell(1)
+  await untilState(server, 'A@1:free', 'failed')
+  await run('bad', 'free')
+  await untilState(server, 'A@1:free#bad', 'failed')
+  await run('both', 'free', 'needs')
+  expect(await before('A@1:needs#both')).toEqual(['A@1:free#both'])
+  await untilState(server, 'A@1:needs#both', 'succeeded')
+  await run('last', 'strict')
+  await untilState(server, 'A@1:strict#last', 'succeeded')
   await close()
 })

@@ -53,7 +53,7 @@ export async function planRunWithin(
   const trigger = { ...asked, run }
   const { definition } = await loadFiles(tx, revision.definition)
   const asking = { id: found.id, archive, upTo: rev, names: namesToLookUp(definition) }
-  const history = await ArchiveHistory.read(tx, { ...asking, chained: chainedNames(definition) })
+  const history = await ArchiveHistory.readToPlan(tx, { ...asking, chained: chainedNames(definition) })
   const facts = {
     archive,
     rev,

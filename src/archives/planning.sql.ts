@@ -13,15 +13,19 @@ export const lockCursor = maybe(
   for no key update
 `
 
-const taskRow = { name: text, number: int8, run: text, task: int8 }
+const taskRow = { name: text, number: int8, run: text, task: int8, opened: int4, is_live: bool }
 
-/** Of each name the tasks of the nearest revision up to a number that has any. */
+/**
+ * Of each name, at the nearest revision up to a number that has any: its newest task and all that are unfinished, in the
+ * order in which they were made. A schedule may have made thousands there: those that are over are nobody's concern.
+ */
 export const previousTasks = many(
   'archives.previous_tasks',
   { archive: int8, names: array(text), up_to: int8 },
-  taskRow,
+  { ...taskRow, is_open: bool },
 )`
-  select task.name, task.number, task.run, task.task
+  select asked.name, nearest.number, found.run, found.task, found.opened, l.id is not null as is_live,
+    found.is_open
   from unnest(${'names'}::text[]) asked(name)
     cross join lateral (
       select t.number
@@ -30,9 +34,21 @@ export const previousTasks = many(
       order by t.number desc
       limit 1
     ) nearest
-    join millrace.archive_task task
-      on task.archive = ${'archive'} and task.number = nearest.number and task.name = asked.name
-  order by task.name, task.run
+    cross join lateral (
+      (
+        select t.run, t.task, t.opened, t.is_open
+        from millrace.archive_task t
+        where t.archive = ${'archive'} and t.name = asked.name and t.number = nearest.number
+        order by t.task desc
+        limit 1
+      )
+      union
+      select t.run, t.task, t.opened, t.is_open
+      from millrace.archive_task t
+      where t.archive = ${'archive'} and t.name = asked.name and t.number = nearest.number and t.is_open
+    ) found
+    left join millrace.live l on l.id = found.task
+  order by asked.name, found.task
 `
 
 /**
@@ -58,9 +74,8 @@ export const nearestOpen = many(
 `
 
 /**
- * The unfinished tasks of these names from these numbers on, those that came late, and all exclusive ones if they are
- * asked for. What turns out to be over is taken out, so that nobody comes across it again; a task that is asked for again
- * at the same moment stays: the trigger that opens it has changed `opened`.
+ * The tasks of these names from these numbers on that count as unfinished, those that came late, and all exclusive ones if
+ * they are asked for. Some turn out to be over: whoever plans takes these out by `closeTasks`.
  */
 export const openTasks = many(
   'archives.open_tasks',
@@ -82,22 +97,23 @@ export const openTasks = many(
     select t.name, t.number, t.run, t.task, t.opened, t.is_exclusive, t.is_chained
     from millrace.archive_task t
     where ${'exclusive'} and t.archive = ${'archive'} and t.is_open and t.is_exclusive
-  ),
-  judged as materialized (
-    select c.name, c.number, c.run, c.task, c.opened, c.is_exclusive, c.is_chained, l.id is not null as is_live
-    from candidate c left join millrace.live l on l.id = c.task
-  ),
-  closed as (
-    update millrace.archive_task t
-    set is_open = false
-    from judged j
-    where not j.is_live and t.archive = ${'archive'} and t.number = j.number and t.name = j.name and t.run = j.run
-      and t.opened = j.opened
   )
-  select j.name, j.number, j.run, j.task, j.is_exclusive, j.is_chained, j.opened > 0 or j.run <> '' as is_late
-  from judged j
-  where j.is_live and j.number <= ${'up_to'}
-  order by j.number, j.name, j.run
+  select c.name, c.number, c.run, c.task, c.opened, l.id is not null as is_live, c.is_exclusive, c.is_chained,
+    c.opened > 0 or c.run <> '' as is_late
+  from candidate c left join millrace.live l on l.id = c.task
+  where l.id is null or c.number <= ${'up_to'}
+  order by c.number, c.name, c.run
+`
+
+/**
+ * Takes out what turned out to be over, so that nobody comes across it again. A task that is asked for again meanwhile
+ * stays: the trigger that opens it has changed `opened`.
+ */
+export const closeTasks = run('archives.close_tasks', { tasks: array(int8), opened: array(int4) })`
+  update millrace.archive_task t
+  set is_open = false
+  from unnest(${'tasks'}::bigint[], ${'opened'}::int[]) x(task, opened)
+  where t.task = x.task and t.opened = x.opened and t.is_open
 `
 
 export const storeDefinition = run('archives.store_definition', { hash: bytea, files: jsonb })`

@@ -58,12 +58,18 @@ export type RevisionDetail = RevisionSummary & {
   readonly files: readonly { readonly path: string; readonly text?: string; readonly base64?: string }[]
   /** Those of the revision before, when they were others; null: they were the same, or there is none. */
   readonly previousFiles: RevisionDetail['files'] | null
+  /** The last ones, in the order in which they were made. */
   readonly tasks: readonly RevisionTask[]
+  /** There are more, older than these: runs by schedule and by hand have no end. */
+  readonly tasksCut: boolean
   readonly edges: readonly RevisionEdge[]
 }
 
 const MOST = '9223372036854775807'
 const MOST_EDGES = 20_000
+const MOST_TASKS = 1000
+/** More than a definition has tasks: so the state of a revision counts its own, and the last of its runs. */
+const MOST_COUNTED = 5000
 
 type Page = { readonly before?: number | undefined; readonly limit: number }
 
@@ -75,6 +81,7 @@ export async function revisions(db: Db, name: string, { before, limit }: Page): 
     before: before === undefined ? MOST : String(before),
     from: '0',
     limit,
+    most: MOST_COUNTED,
   })
   return rows.map(toSummary)
 }
@@ -88,11 +95,13 @@ export async function revision(db: Db, name: string, number: number): Promise<Re
     before: String(number + 1),
     from: String(number),
     limit: 1,
+    most: MOST_COUNTED,
   })
   const detail = await revisionDetail(db, at)
   if (row === undefined || detail === undefined)
     throw new RevisionNotPlanned(name, number, { first: archive.first, last: archive.planned.number })
-  const tasks = await revisionTasks(db, at)
+  const found = await revisionTasks(db, { ...at, limit: MOST_TASKS + 1 })
+  const tasks = found.slice(-MOST_TASKS)
   const keys = new Map(
     tasks.map(({ task, name: own, run }) => [
       task,
@@ -126,6 +135,7 @@ export async function revision(db: Db, name: string, number: number): Promise<Re
       finishedAt: task.finished_at,
       supersededBy: task.superseded_by,
     })),
+    tasksCut: found.length > MOST_TASKS,
     edges: edges.map(({ task, kind, other, scope, key }) => ({
       from: keys.get(other) ?? nameOfTask({ scope, key }) ?? other,
       to: keys.get(task) ?? task,
@@ -134,10 +144,10 @@ export async function revision(db: Db, name: string, number: number): Promise<Re
   }
 }
 
-/** The ids of its tasks, runs by hand and schedule included. Throws `ArchiveNotFound` and `RevisionNotPlanned`. */
-export async function tasksOf(db: Db, name: string, number: number): Promise<string[]> {
-  const { archive } = await findPlanned(db, name, number)
-  return (await revisionTasks(db, { archive, number: String(number) })).map(({ task }) => task)
+/** The ids of its last tasks, runs by hand and schedule included. Throws `ArchiveNotFound` and `RevisionNotPlanned`. */
+export async function tasksOf(db: Db, name: string, { rev, limit }: { rev: number; limit: number }): Promise<string[]> {
+  const { archive } = await findPlanned(db, name, rev)
+  return (await revisionTasks(db, { archive, number: String(rev), limit })).map(({ task }) => task)
 }
 
 function toSummary(row: Awaited<ReturnType<typeof listRevisions>>[number]): RevisionSummary {

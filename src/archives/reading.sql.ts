@@ -18,25 +18,33 @@ const revisionRow = {
   canceled: int4,
 }
 
-/** Revisions below a number, the youngest first, with how many of their tasks are where. COMMIT counts as unfinished only. */
+/**
+ * Revisions below a number, the youngest first, with how many tasks they have, and how many of their last ones, `most` at
+ * the most, are where. COMMIT counts as unfinished only.
+ */
 export const listRevisions = many(
   'archives.list_revisions',
-  { archive: int8, before: int8, from: int8, limit: int4 },
+  { archive: int8, before: int8, from: int8, limit: int4, most: int4 },
   revisionRow,
 )`
-  select r.number, r.id, r.author, r.date, r.message, r.planned_at, r.depth, r.cause, r.problems, own.task_count, own.unfinished,
-    own.begun, own.failed, own.canceled
+  select r.number, r.id, r.author, r.date, r.message, r.planned_at, r.depth, r.cause, r.problems, own.task_count,
+    own.unfinished, own.begun, own.failed, own.canceled
   from millrace.revision r
     cross join lateral (
-      select count(*) filter (where t.workflow is not null)::int as task_count,
+      select coalesce(max(t.task_count), 0)::int as task_count,
         count(l.id)::int as unfinished,
         count(*) filter (where t.workflow is not null and (l.state = 'running' or l.epoch > 0 or d.started_at is not null))::int as begun,
         count(*) filter (where d.state = 'failed')::int as failed,
         count(*) filter (where d.state = 'canceled')::int as canceled
-      from millrace.archive_task t
+      from (
+          select last.task, last.workflow, count(last.workflow) over () as task_count
+          from millrace.archive_task last
+          where last.archive = r.archive and last.number = r.number
+          order by last.task desc
+          limit ${'most'}::int
+        ) t
         left join millrace.live l on l.id = t.task
         left join millrace.done d on d.id = t.task
-      where t.archive = r.archive and t.number = r.number
     ) own
   where r.archive = ${'archive'} and r.number < ${'before'} and r.number >= ${'from'}
   order by r.number desc
@@ -68,9 +76,10 @@ export const revisionDetail = maybe(
   where r.archive = ${'archive'} and r.number = ${'number'}
 `
 
+/** The last tasks of a revision, runs by hand and schedule included, in the order in which they were made. */
 export const revisionTasks = many(
   'archives.revision_tasks',
-  { archive: int8, number: int8 },
+  { archive: int8, number: int8, limit: int4 },
   {
     task: int8,
     name: text,
@@ -86,10 +95,15 @@ export const revisionTasks = many(
   select t.task, t.name, t.run, t.workflow, t.is_exclusive, coalesce(l.state, d.state)::text as state,
     coalesce(l.started_at, d.started_at) as started_at, d.finished_at,
     case when d.state = 'canceled' then d.culprit end as superseded_by
-  from millrace.archive_task t
+  from (
+      select last.task, last.name, last.run, last.workflow, last.is_exclusive
+      from millrace.archive_task last
+      where last.archive = ${'archive'} and last.number = ${'number'}
+      order by last.task desc
+      limit ${'limit'}::int
+    ) t
     left join millrace.live l on l.id = t.task
     left join millrace.done d on d.id = t.task
-  where t.archive = ${'archive'} and t.number = ${'number'}
   order by t.task
 `
 
@@ -145,16 +159,24 @@ export const loomRows = many(
   limit ${'limit'}::int
 `
 
-/** The cells of the loom by the name of their task: revision and task of each, as arrays in text, a fraction of rows. */
+/**
+ * The cells of the loom by the name of their task: revision and last task of each, as arrays in text, a fraction of rows.
+ * A schedule may have made thousands of runs at a revision: here and below only the last of each name is looked up.
+ */
 export const loomCells = many(
   'archives.loom_cells',
   { archive: int8, first: int8, last: int8 },
   { name: text, workflow: nullable(text), numbers: text, tasks: text },
 )`
-  select t.name, max(t.workflow) as workflow, array_agg(t.number)::text as numbers, array_agg(t.task)::text as tasks
-  from millrace.archive_task t
-  where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
-  group by t.name
+  select cell.name, max(cell.workflow) as workflow, array_agg(cell.number)::text as numbers,
+    array_agg(cell.task)::text as tasks
+  from (
+    select t.name, t.number, max(t.task) as task, max(t.workflow) as workflow
+    from millrace.archive_task t
+    where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
+    group by t.number, t.name
+  ) cell
+  group by cell.name
 `
 
 /**
@@ -168,9 +190,13 @@ export const loomStates = one(
 )`
   select array_agg(found.id)::text as tasks, array_agg(found.state)::text as states
   from (
-    select array_agg(t.task) as ids, enum_range(null::millrace.state) as states
-    from millrace.archive_task t
-    where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
+    select array_agg(cell.task) as ids, enum_range(null::millrace.state) as states
+    from (
+      select max(t.task) as task
+      from millrace.archive_task t
+      where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
+      group by t.number, t.name
+    ) cell
     offset 0
   ) asked
     cross join lateral (
@@ -193,9 +219,13 @@ export const loomEdges = one(
 )`
   select array_agg(edge.task)::text as tasks, array_agg(edge.back)::text as backs
   from (
-    select array_agg(t.task) as ids
-    from millrace.archive_task t
-    where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
+    select array_agg(cell.task) as ids
+    from (
+      select max(t.task) as task
+      from millrace.archive_task t
+      where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
+      group by t.number, t.name
+    ) cell
     offset 0
   ) asked
     cross join lateral (

@@ -1,5 +1,6 @@
 // The file of a copy of the database: lines, compressed.
 
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
@@ -14,9 +15,10 @@ export async function writeCopy<T>(
   path: string,
   body: (take: (line: string) => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  const draft = `${path}.part`
+  // A name that nobody can have taken: what lies there already may be a link, or readable by others.
+  const draft = `${path}.${randomUUID()}.part`
   const zip = createGzip()
-  const file = createWriteStream(draft, { mode: 0o600, flags: 'w' })
+  const file = createWriteStream(draft, { mode: 0o600, flags: 'wx' })
   const written = finished(zip.pipe(file))
   written.catch(() => {})
   try {
@@ -57,6 +59,7 @@ export async function* readCopy(path: string): AsyncGenerator<string> {
 
 /** Lines from one side to the other, as fast as the slower of the two. */
 type LinePipe = {
+  /** Throws when nobody reads any more, or the pipe was made to fail. */
   readonly take: (line: string) => Promise<void>
   readonly end: () => void
   readonly fail: (error: Error) => void
@@ -65,12 +68,28 @@ type LinePipe = {
 
 export function createLinePipe(): LinePipe {
   const pipe = new PassThrough({ objectMode: true, highWaterMark: 1000 })
+  // Both sides are told of it; unheard, it would end the process.
+  pipe.on('error', () => {})
   return {
     async take(line) {
-      if (!pipe.write(line)) await once(pipe, 'drain')
+      if (!pipe.destroyed && !pipe.write(line)) await untilRoom(pipe)
+      if (pipe.destroyed) throw pipe.errored ?? new Error('nobody reads the copy any more')
     },
     end: () => void pipe.end(),
     fail: (error) => void pipe.destroy(error),
     lines: pipe,
   }
+}
+
+/** Resolves also when nothing is read any more. */
+function untilRoom(pipe: PassThrough): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      pipe.off('drain', done)
+      pipe.off('close', done)
+      resolve()
+    }
+    pipe.on('drain', done)
+    pipe.on('close', done)
+  })
 }

@@ -89,6 +89,15 @@ describe('db', () => {
     expect(again.stderr).toContain('holds something already')
   }, 60_000)
 
+  test('move to where no database is says so', async () => {
+    await using server = await aStoppedServer()
+    const env = { DATABASE_URL: server.database.databaseUrl }
+    const moved = await begin(['db', 'move'], { env, stdin: 'postgres://nobody@127.0.0.1:1/nothing\n' })
+    expect(moved.exitCode).not.toBe(0)
+    expect(moved.stderr).toContain('to fix it:')
+    expect(moved.stdout).toBe('')
+  }, 60_000)
+
   test('a copy that is cut, another file, or none changes nothing', async () => {
     await using server = await aStoppedServer()
     await using target = await emptyDatabase()

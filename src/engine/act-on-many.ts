@@ -1,4 +1,4 @@
-import { CountDiffers, StateRefused, TooManyTasks } from './errors.ts'
+import { CountDiffers, StateRefused, TaskNotFound, TooManyTasks } from './errors.ts'
 import type { TaskFilter, TaskSummary } from './list.ts'
 import type { Millrace } from './millrace.ts'
 import type { TaskState } from './task.ts'
@@ -31,7 +31,7 @@ export type BulkResult = {
   /** The first of them. */
   readonly tasks: readonly TaskSummary[]
   readonly acted: number
-  /** Those whose state was another by the time: the first hundred. */
+  /** Those whose state was another by the time, or that were gone: the first hundred. */
   readonly refused: readonly { readonly id: string; readonly message: string }[]
   readonly refusedCount: number
 }
@@ -73,12 +73,13 @@ export async function actOnMany(millrace: Millrace, verb: BulkVerb, options: Bul
   }
 }
 
-async function unlessRefused(act: () => Promise<void>): Promise<StateRefused | undefined> {
+/** Retention may have taken a task since it was found: then it is refused like one whose state is another by now. */
+async function unlessRefused(act: () => Promise<void>): Promise<StateRefused | TaskNotFound | undefined> {
   try {
     await act()
     return undefined
   } catch (error) {
-    if (error instanceof StateRefused) return error
+    if (error instanceof StateRefused || error instanceof TaskNotFound) return error
     throw error
   }
 }

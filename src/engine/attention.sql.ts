@@ -1,10 +1,13 @@
 // Statements that look for what needs attention. Each goes by an index and reads a bounded number of rows.
 import { int4, int8, jsonb, many, nullable, text, timestamptz } from '../db/index.ts'
 
-/** The newest failed tasks by id, of those that ended since a time. */
+/**
+ * Failed tasks that ended since a time, the newest by id, of so many that are looked at. Those of some scopes are left out
+ * before they are counted: many of them would hide the others.
+ */
 export const recentFailures = many(
   'engine.recent_failures',
-  { since: timestamptz, limit: int4 },
+  { since: timestamptz, without: text, scan: int4, limit: int4 },
   {
     id: int8,
     kind: nullable(text),
@@ -14,17 +17,22 @@ export const recentFailures = many(
     error: nullable(jsonb),
   },
 )`
-  select failed.id, lane.kind, task.scope, task.key, failed.finished_at, failed.error
+  select failed.id, lane.kind, failed.scope, failed.key, failed.finished_at, failed.error
   from (
-    select id, finished_at, error
-    from millrace.done
-    where state <> 'succeeded' and state = 'failed'
-    order by id desc
+    select newest.id, newest.finished_at, newest.error, task.scope, task.key, task.lane
+    from (
+      select id, finished_at, error
+      from millrace.done
+      where state <> 'succeeded' and state = 'failed'
+      order by id desc
+      limit ${'scan'}::int
+    ) newest
+      join millrace.task on task.id = newest.id
+    where newest.finished_at >= ${'since'} and not starts_with(task.scope, ${'without'})
+    order by newest.id desc
     limit ${'limit'}::int
   ) failed
-    join millrace.task on task.id = failed.id
-    left join millrace.lane on lane.id = task.lane
-  where failed.finished_at >= ${'since'}
+    left join millrace.lane on lane.id = failed.lane
   order by failed.finished_at desc
 `
 

@@ -29,6 +29,7 @@ export type Attention = {
 }
 
 const MOST_FAILURES = 500
+const MOST_LOOKED_AT = 5000
 const MOST_COUNTED = 1000
 const MOST_GROUPS = 20
 const MOST_DISPATCHERS = 200
@@ -46,8 +47,8 @@ type Failure = Awaited<ReturnType<typeof recentFailures>>[number]
 /** What failed, together where it is the same in other revisions: keys differ in their numbers alone. */
 async function failures(db: Db, since: Date): Promise<Attention[]> {
   const groups = new Map<string, Failure[]>()
-  for (const one of await recentFailures(db, { since, limit: MOST_FAILURES })) {
-    if (one.scope.startsWith(DELIVERIES)) continue
+  const asked = { since, without: DELIVERIES, scan: MOST_LOOKED_AT, limit: MOST_FAILURES }
+  for (const one of await recentFailures(db, asked)) {
     const group = JSON.stringify([one.kind, one.scope, one.key?.replace(/\d+/g, '0') ?? null])
     groups.set(group, [...(groups.get(group) ?? []), one])
   }

@@ -127,3 +127,20 @@ test('what ran in a time is found, of all or of one dispatcher, as many as are a
   const some = await idsOf({ limit: 2 })
   expect([some.ids.length, some.isCut]).toEqual([2, true])
 })
+
+test('a time long past does not cost what ended since: who ended days later is not told of', async () => {
+  const worker = aWorker()
+  const added = await engine.millrace.addMany([1, 2, 3].map((payload) => ({ worker, payload })))
+  const ids = added.map(({ id }) => id)
+  await engine.pool.query('delete from millrace.live where id = any($1)', [ids])
+  await engine.pool.query(
+    `insert into millrace.done (id, ready_at, started_at, finished_at, holder, epoch, state)
+     select asked.id, at, at, at + make_interval(hours => (n::int - 1) * 20), 993, 1, 'succeeded'
+     from unnest($1::bigint[]) with ordinality asked(id, n)
+       cross join (values (timestamptz '2025-01-01 10:00Z')) times(at)`,
+    [ids],
+  )
+  const window = { from: new Date('2025-01-01T10:00:00Z'), to: new Date('2025-01-01T11:00:00Z'), limit: 10 }
+  const found = await engine.millrace.timelineOf(window)
+  expect(found.tasks.map(({ id }) => id)).toEqual(ids.slice(0, 2))
+})

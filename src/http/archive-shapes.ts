@@ -38,6 +38,7 @@ export const toRevision = (revision: RevisionDetail) => ({
     finished_at: iso(task.finishedAt),
     superseded_by: task.supersededBy,
   })),
+  tasks_cut: revision.tasksCut,
   edges: revision.edges.map(({ from, to, kind }) => ({ from, to, kind: kind as EdgeKind })),
 })
 

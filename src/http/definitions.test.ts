@@ -52,6 +52,24 @@ test('the plan of the next commit names what it would wait for and cancel', asyn
   expect((await server.ask('GET', `${pathOf(name)}/plan?rev=7`)).json.code).toBe('revision_not_planned')
 })
 
+test('asking for a plan writes nothing; planning takes out what is over', async () => {
+  await using server = await aServer()
+  const { name, commit } = await aPushArchive(server)
+  await commit({ 'book.yaml': BOOK })
+  await server.ask('POST', `/v1/tasks/${encodeURIComponent(`${name}@1:pdf`)}/cancel`)
+  const isOpen = async () => {
+    const { rows } = await server.database.pool.query(
+      `select is_open from millrace.archive_task where number = 1 and name = 'pdf'`,
+    )
+    return rows[0].is_open
+  }
+  const { json } = await server.ask('GET', `${pathOf(name)}/plan`)
+  expect(json.tasks.find((task: { name: string }) => task.name === 'pdf').cancels).toEqual([])
+  expect(await isOpen()).toBe(true)
+  await commit({ 'book.yaml': BOOK })
+  expect(await isOpen()).toBe(false)
+})
+
 test('the definition of a revision is answered with findings in their places, and the revision with those before', async () => {
   await using server = await aServer()
   const { name, commit } = await aPushArchive(server)

@@ -31,6 +31,22 @@ test('what needs attention is told, the most urgent first, with what helps', asy
   expect(items.at(-1)).toMatchObject({ code: 'tasks_held', severity: 'notice', task: held, action: 'tasks.release' })
 })
 
+test('failed deliveries hide no failed task', async () => {
+  await using server = await aTaskServer()
+  await server.add({ payload: 'broken', scope: 'hidden' })
+  await server.perform()
+  const deliveries = Array.from({ length: 600 }, () => server.add({ scope: 'webhook:1' }))
+  const ids = await Promise.all(deliveries)
+  const { pool } = server.database
+  await pool.query('delete from millrace.live where id = any($1)', [ids])
+  await pool.query(
+    `insert into millrace.done (id, ready_at, started_at, finished_at, epoch, state)
+     select id, now(), now(), now(), 1, 'failed' from unnest($1::bigint[]) asked(id)`,
+    [ids],
+  )
+  expect(await attentionOf(server)).toMatchObject([{ code: 'task_failed', scope: 'hidden', count: 1 }])
+})
+
 test('lines tell what is ready, and who waits the longest', async () => {
   await using server = await aTaskServer()
   expect((await server.ask('GET', '/v1/lines')).json.items).toEqual([])
@@ -115,4 +131,18 @@ test('where very much has ended counts are estimated, and say so', async () => {
   expect(json.items.some(({ is_exact: isExact }: { is_exact: boolean }) => !isExact)).toBe(true)
   expect(json.succeeded).toBeGreaterThan(55_000)
   expect(json.succeeded).toBeLessThan(65_000)
+})
+
+test('behind a moment in which nothing ended, much is not read at once', async () => {
+  await using server = await aTaskServer()
+  await server.database.pool.query(
+    `insert into millrace.done (id, ready_at, started_at, finished_at, epoch, state)
+     select n, t, t, t, 1, 'succeeded'
+     from generate_series(1, 60000) n
+       cross join lateral (values (timestamptz '2026-01-01 10:00Z' + make_interval(secs => n * 0.01))) at(t)`,
+  )
+  const window = 'since=2026-01-01T10:00:00Z&until=2026-01-01T10:10:08Z'
+  const { json } = await server.ask('GET', `/v1/throughput?${window}&buckets=1`)
+  expect(json.items[0].is_exact).toBe(false)
+  expect(json.succeeded).toBeGreaterThan(25_000)
 })

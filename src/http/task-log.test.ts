@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { anApp } from '../../test/app.ts'
 import { database, type TestDatabase } from '../../test/database.ts'
+import { deferred } from '../../test/engine.ts'
 import { waitFor } from '../../test/processes.ts'
 import { ADMIN, aServer, type TestServer } from '../../test/server.ts'
 import { aGraph, aTaskServer, type TaskGraph } from '../../test/task-server.ts'
@@ -134,15 +135,36 @@ async function aPrinting(graph: TaskGraph, { pool }: TestDatabase): ReturnType<T
   return running
 }
 
-async function aLogServer(options: FollowersOptions) {
+type LogServerOptions = FollowersOptions & {
+  /** Waited for before an attempt is found. */
+  readonly before?: () => Promise<void>
+  readonly onGone?: () => void
+  readonly onFollow?: () => void
+}
+
+async function aLogServer({ before, onGone, onFollow, ...options }: LogServerOptions) {
   const db = await database()
   const graph = await aGraph(db.databaseUrl)
   const outputs: Outputs = {
     read: (of) => readOutput(db.pool, of),
-    follow: (of) => followOutput(db.pool, of),
+    follow(of) {
+      onFollow?.()
+      return followOutput(db.pool, of)
+    },
   }
-  const app = await anApp({ on: db, resources: [(on) => addTaskLog(on, graph.millrace, outputs, options)] })
+  const app = await anApp({
+    on: db,
+    resources: [
+      (on) => on.addHook('onRequest', async (_, reply) => void reply.raw.once('close', () => onGone?.())),
+      (on) => addTaskLog(on, graph.millrace, outputs, options),
+    ],
+  })
   const { task, end } = await aPrinting(graph, db)
+  const attempts = graph.millrace.attempts.bind(graph.millrace)
+  vi.spyOn(graph.millrace, 'attempts').mockImplementation(async (...asked) => {
+    await before?.()
+    return attempts(...asked)
+  })
   const follow = (token = ADMIN, signal?: AbortSignal) =>
     fetch(`${app.url}/v1/tasks/${task}/log?follow=1`, {
       headers: { authorization: `Bearer ${token}` },
@@ -182,4 +204,28 @@ test('more who follow logs than a server bears are asked to come later', async (
     again.abort()
     return status === 200 ? true : undefined
   })
+})
+
+test('who leaves before the task is found takes no place', async () => {
+  const [arrived, found, gone, followed] = [deferred(), deferred(), deferred(), deferred()]
+  await using server = await aLogServer({
+    most: 1,
+    before() {
+      arrived.resolve()
+      return found.promise
+    },
+    onGone: gone.resolve,
+    onFollow: followed.resolve,
+  })
+  const caller = new AbortController()
+  const first = server.follow(ADMIN, caller.signal)
+  first.catch(() => {})
+  await arrived.promise
+  caller.abort()
+  await gone.promise
+  found.resolve()
+  await followed.promise
+  const next = new AbortController()
+  expect((await server.follow(ADMIN, next.signal)).status).toBe(200)
+  next.abort()
 })

@@ -7,6 +7,7 @@ import { type Asked, addRoute } from './add-route.ts'
 import { findTask } from './find-task.ts'
 import { credentialsOf } from './identity.ts'
 import { Problem } from './problems.ts'
+import { onClose } from './wait.ts'
 
 /** What tasks have printed. */
 export type Outputs = {
@@ -84,6 +85,8 @@ class Followers {
 
   /** Aborts also when the token or session of the follower has ended. */
   add(request: FastifyRequest, reply: FastifyReply, signal: AbortSignal): AbortSignal {
+    // The caller left while its task was looked up: nobody would ever take it off the count.
+    if (reply.raw.closed) return signal
     if (this.#count >= this.#most) {
       throw new Problem('not_ready', `${this.#most} logs are followed on this server, and it takes no more`)
     }
@@ -94,7 +97,7 @@ class Followers {
       if (found === undefined) ended.abort(new Error('the token or session has ended'))
     }
     const timer = setInterval(() => void check(), this.#checkMs).unref()
-    reply.raw.once('close', () => {
+    onClose(reply, () => {
       clearInterval(timer)
       this.#count -= 1
     })

@@ -30,8 +30,8 @@ function check({ scope, archive, rev, worker }: Asked): void {
 async function find(millrace: Millrace, archives: Archives, asked: Asked): Promise<Timeline> {
   const { scope, archive, rev, worker: dispatcher, limit } = asked
   if (archive !== undefined && rev !== undefined) {
-    const ids = await archives.tasksOf(archive, rev)
-    return millrace.timeline(ids.slice(0, limit), { isCut: ids.length > limit })
+    const ids = await archives.tasksOf(archive, { rev, limit: limit + 1 })
+    return millrace.timeline(ids.slice(-limit), { isCut: ids.length > limit })
   }
   if (scope !== undefined) {
     const { items, next } = await millrace.list({ scope, limit: Math.min(limit, 500) })

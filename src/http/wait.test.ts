@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { anApp } from '../../test/app.ts'
+import { deferred } from '../../test/engine.ts'
 import { route } from '../api/index.ts'
 import { addRoute } from './add-route.ts'
 import { type Hint, waitUntil } from './wait.ts'
@@ -92,6 +93,36 @@ test('a caller that has gone is not waited for', async () => {
   // The last look; after it nothing listens any more.
   await looksAgain
   await expect.poll(() => thing.state.told.size).toBe(0)
+})
+
+test('a caller that had gone before the waiting began is not waited for', async () => {
+  const [arrived, gone, ready, ended] = [deferred(), deferred(), deferred(), deferred<number>()]
+  let looks = 0
+  const look = async () => {
+    looks += 1
+    return { value: 0 }
+  }
+  await using app = await anApp({
+    resources: [
+      (server) =>
+        addRoute(server, watch, async ({ wait, reply }) => {
+          reply.raw.once('close', () => gone.resolve())
+          arrived.resolve()
+          await ready.promise
+          const seen = await wait(look, () => false)
+          ended.resolve(looks)
+          return seen
+        }),
+    ],
+  })
+  const caller = new AbortController()
+  const asked = app.ask('GET', '/v1/watched', patiently(60, { signal: caller.signal }))
+  asked.catch(() => {})
+  await arrived.promise
+  caller.abort()
+  await gone.promise
+  ready.resolve()
+  expect(await ended.promise).toBe(1)
 })
 
 test('those who wait are answered when the server stops', async () => {

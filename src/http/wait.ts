@@ -23,11 +23,17 @@ export function patienceOf(request: FastifyRequest): number {
   return Math.min(Number(seconds ?? 0), MOST_SECONDS) * 1000
 }
 
+/** Calls back when the answer is over or the caller has gone, also when that was so before anybody asked. */
+export function onClose({ raw }: FastifyReply, close: () => void): void {
+  if (raw.closed) close()
+  else raw.once('close', close)
+}
+
 /** Aborts when the caller has gone or the server is stopping: nobody waits for the rest of the answer. */
 export function signalOf(request: FastifyRequest, reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   const forget = request.server.onDrain(() => controller.abort(new Error('the server is stopping')))
-  reply.raw.once('close', () => {
+  onClose(reply, () => {
     forget()
     controller.abort(new Error('the caller has gone'))
   })

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { database, type TestDatabase } from '../../test/database.ts'
+import type { Db } from '../db/index.ts'
 import { createOutputWriter, type FoundLine, InvalidPattern, type LinesOf, readLines, searchLines } from './index.ts'
 
 let db: TestDatabase
@@ -101,4 +102,55 @@ test('what is found is the same as in the lines themselves, whoever wrote them',
       expect(found).toEqual(expected.map((line) => ({ ...line, ranges: expect.any(Array) })))
     }
   }
+})
+
+/** A clock that goes on by so much whenever it is looked at, or when told to. */
+function aClock(stepMs: number) {
+  let now = 0
+  const looked = vi.spyOn(performance, 'now').mockImplementation(() => {
+    now += stepMs
+    return now
+  })
+  onTestFinished(() => looked.mockRestore())
+  return {
+    advance(ms: number) {
+      now += ms
+    },
+  }
+}
+
+test('each request gets on, however long its reading takes', async () => {
+  const of = await store('one\ntwo\nthree\n')
+  const clock = aClock(0)
+  const slow = {
+    async query(...given: Parameters<Db['query']>) {
+      const answer = await db.pool.query(...given)
+      clock.advance(1000)
+      return answer
+    },
+  } as Db
+  for (const isRegex of [false, true]) {
+    const page = await searchLines(slow, of, { ...plain, isRegex, query: 't', from: 2 })
+    expect(page.next ?? Number.POSITIVE_INFINITY).toBeGreaterThan(2)
+    expect(page.lines[0]?.number).toBe(2)
+  }
+})
+
+test('a line in which a pattern is found often costs no more time than there is', async () => {
+  const of = await store(`${'a'.repeat(200)}\nb\n`)
+  aClock(50)
+  const page = await searchLines(db.pool, of, { ...plain, isRegex: true, query: 'a' })
+  const count = page.lines[0]?.ranges.length ?? 0
+  expect(count).toBeGreaterThan(0)
+  expect(count).toBeLessThan(100)
+  expect(page.next).toBe(2)
+})
+
+test('a pattern has at most 200 characters', async () => {
+  const of = await store(`${'a'.repeat(300)}\n`)
+  const search = (length: number, isRegex = true) =>
+    searchLines(db.pool, of, { ...plain, isRegex, query: 'a'.repeat(length) })
+  expect((await search(200)).lines.length).toBe(1)
+  await expect(search(201)).rejects.toThrow(InvalidPattern)
+  expect((await search(201, false)).lines.length).toBe(1)
 })

@@ -9,6 +9,7 @@ const TEXT_LINE_BYTES = 64 * 1024
 const PATTERN_LINE_BYTES = 16 * 1024
 /** Steps of the machine that a pattern becomes; each character of a line may take as many. */
 const LARGEST_PATTERN = 1000
+const LONGEST_PATTERN = 200
 const SHOWN_CHARACTERS = 4096
 const MOST_RANGES = 100
 const BLOCK_BYTES = 256 * 1024
@@ -27,7 +28,7 @@ export type SearchOptions = {
 }
 
 export type FoundLine = OutputLine & {
-  /** Begin and end of each match in the text of the line, in UTF-16 units; the first hundred. */
+  /** Begin and end of each match in the text of the line, in UTF-16 units; the first hundred, fewer when time is over. */
   readonly ranges: readonly (readonly [number, number])[]
 }
 
@@ -84,7 +85,8 @@ class Search {
   cut = 0
   readonly #matcher: Matcher
   readonly #limit: number
-  readonly #until = performance.now() + SEARCH_MS
+  /** Undefined before anything was searched: each request gets on by a line at least, however long its reading took. */
+  #until: number | undefined
   #searched = 0
 
   constructor(options: SearchOptions) {
@@ -95,11 +97,16 @@ class Search {
   }
 
   get isOver(): boolean {
-    return this.found.length >= this.#limit || this.#searched >= SEARCH_BYTES || performance.now() > this.#until
+    return this.found.length >= this.#limit || this.#searched >= SEARCH_BYTES || this.#isLate()
+  }
+
+  #isLate(): boolean {
+    return this.#until !== undefined && performance.now() > this.#until
   }
 
   /** Looks through lines that follow each other; through none of them when nothing is in all together. */
   block({ bytes, parts, start, end }: Block): void {
+    this.#until ??= performance.now() + SEARCH_MS
     this.#searched += bytes.length
     if (!this.#matcher.mayBeIn(bytes)) {
       this.next += countLineFeeds(bytes) + (bytes.at(-1) === LINE_FEED ? 0 : 1)
@@ -117,10 +124,11 @@ class Search {
   }
 
   line(line: OutputLine): void {
+    this.#until ??= performance.now() + SEARCH_MS
     this.next = line.number + 1
     if (line.isCut) this.cut += 1
     if (!this.#matcher.isIn(line.text)) return
-    const ranges = this.#matcher.rangesIn(line.text)
+    const ranges = this.#matcher.rangesIn(line.text, () => this.#isLate())
     this.found.push({ ...line, text: line.text.slice(0, SHOWN_CHARACTERS), ranges })
   }
 }
@@ -144,7 +152,8 @@ type Matcher = {
   /** False: no line of it can match. */
   mayBeIn(bytes: Buffer): boolean
   isIn(text: string): boolean
-  rangesIn(text: string): [number, number][]
+  /** The first, and more of them until it is late. */
+  rangesIn(text: string, isLate: () => boolean): [number, number][]
 }
 
 function byText({ query, isCaseSensitive }: SearchOptions): Matcher {
@@ -183,16 +192,21 @@ function byPattern({ query, isCaseSensitive }: SearchOptions): Matcher {
     mayBeIn: () => true,
     // Far faster than finding where.
     isIn: (text) => pattern.test(text),
-    rangesIn(text) {
+    rangesIn(text, isLate) {
       const matcher = pattern.matcher(text)
       const ranges: [number, number][] = []
-      while (ranges.length < MOST_RANGES && matcher.find()) ranges.push([matcher.start(), matcher.end()])
+      while (ranges.length < MOST_RANGES && matcher.find()) {
+        ranges.push([matcher.start(), matcher.end()])
+        if (isLate()) break
+      }
       return ranges
     },
   }
 }
 
 function compile(query: string, flags: number): RE2JS {
+  if (query.length > LONGEST_PATTERN)
+    throw new InvalidPattern(query, `it has ${query.length} characters, and may have ${LONGEST_PATTERN}`)
   try {
     const pattern = RE2JS.compile(query, flags)
     if (pattern.programSize() > LARGEST_PATTERN) throw new InvalidPattern(query, 'it repeats too much')

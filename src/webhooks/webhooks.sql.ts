@@ -52,7 +52,10 @@ export const listWebhooks = many('webhooks.list', { after: int8, limit: int4 }, 
   limit ${'limit'}::int
 `
 
-/** What is null stays as it is. A webhook that is enabled again goes on from `position`, and its failures are forgotten. */
+/**
+ * What is null stays as it is. A webhook that is enabled again goes on from `position`. One that a person enables or
+ * disables has its failures forgotten.
+ */
 export const updateWebhook = maybe(
   'webhooks.update',
   {
@@ -84,7 +87,7 @@ export const updateWebhook = maybe(
                            when not ${'is_enabled'}::boolean and w.is_enabled then ${'because'}
                            else w.disabled_because
                          end,
-      failing_since    = case when ${'is_enabled'}::boolean and not w.is_enabled then null else w.failing_since end,
+      failing_since    = case when ${'is_enabled'}::boolean <> w.is_enabled then null else w.failing_since end,
       position         = case when ${'is_enabled'}::boolean and not w.is_enabled then ${'position'} else w.position end
   where w.id = ${'id'}
   returning w.id, w.created_at, w.created_by, w.version, w.url, w.description, w.scopes, w.names, w.is_enabled,
@@ -134,7 +137,7 @@ export const disableWebhook = maybe('webhooks.disable', { id: int8, because: tex
 export const noteSuccess = run('webhooks.note_success', { id: int8 })`
   update millrace.webhook
   set failing_since = null
-  where id = ${'id'} and failing_since is not null
+  where id = ${'id'} and failing_since is not null and is_enabled
 `
 
 /** For how long every attempt has failed. */
@@ -142,7 +145,7 @@ export const noteFailure = maybe('webhooks.note_failure', { id: int8 }, { second
   with noted as (
     update millrace.webhook
     set failing_since = clock_timestamp()
-    where id = ${'id'} and failing_since is null
+    where id = ${'id'} and failing_since is null and is_enabled
   )
   select floor(extract(epoch from clock_timestamp() - coalesce(failing_since, clock_timestamp())))::bigint as seconds
   from millrace.webhook
@@ -172,7 +175,7 @@ export const moveWebhooks = run('webhooks.move', { ids: array(int8), position: i
   where id = any(${'ids'})
 `
 
-/** Those that were disabled by what receivers answered, or whose last deliveries failed. */
+/** Those whose last deliveries failed, also when they were disabled for it. What a person disabled is as it should be. */
 export const failingWebhooks = many(
   'webhooks.failing',
   { limit: int4 },
@@ -186,7 +189,7 @@ export const failingWebhooks = many(
 )`
   select id, url, disabled_at, disabled_because, failing_since
   from millrace.webhook
-  where failing_since is not null or disabled_because is not null
+  where failing_since is not null
   order by id
   limit ${'limit'}::int
 `

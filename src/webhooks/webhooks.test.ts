@@ -6,6 +6,7 @@ import { signatureOf, typesOf, useWebhooks } from '../../test/webhooks.ts'
 import { createPool, transaction } from '../db/index.ts'
 import { connect, readEvents } from '../engine/index.ts'
 import { createOutbound } from '../outbound/index.ts'
+import { attention } from './attention.ts'
 import { Webhooks } from './webhooks.ts'
 
 const engine = useEngine()
@@ -45,6 +46,8 @@ describe('a webhook', () => {
       isEnabled: false,
       disabledBecause: 'the receiver answered 410: it wants no more',
     })
+    const needing = (await attention(engine.pool)).find((one) => one.webhook === webhook.id)
+    expect(needing).toMatchObject({ code: 'webhook_disabled' })
     await sequence()
     const { events } = await readEvents(engine.pool, { after: 'oldest', filter: { scope: `webhook:${webhook.id}` } })
     expect(events.find(({ name }) => name === 'webhook.disabled')).toMatchObject({ actor: 'webhooks' })
@@ -54,6 +57,22 @@ describe('a webhook', () => {
     await expect(webhooks.resend(webhook.id, (await deliveries())[0]?.id ?? '', 'me')).rejects.toMatchObject({
       code: 'webhook_disabled',
     })
+  })
+
+  test('needs attention when it fails or was disabled for that, and not when a person disabled it', async () => {
+    const { webhooks, webhook, plan, send, tell } = await aWebhook({
+      answer: (response) => response.writeHead(500).end(),
+    })
+    const codes = async () =>
+      (await attention(engine.pool)).flatMap((one) => (one.webhook === webhook.id ? [one.code] : []))
+    expect(await codes()).toEqual([])
+    await tell()
+    await plan()
+    await send({ limit: 1 })
+    expect(await codes()).toEqual(['webhook_failing'])
+    await webhooks.change(webhook.id, { isEnabled: false, actor: 'someone' })
+    await webhooks.tryOut(webhook.id, 'someone')
+    expect(await codes()).toEqual([])
   })
 
   test('is made in a transaction that holds the only connection there is', async () => {

@@ -10,8 +10,8 @@ import type { Dependency, Run, TaskDefinition, When, Workflow } from './workflow
 /** What is known of earlier revisions: those before this one in the archive's order, or on its line of ancestors. */
 export type History = {
   /**
-   * The nearest earlier revision that has tasks of this name, with the keys of all of them there, finished or not. For
-   * a run by schedule or by hand, this revision counts as earlier, with what it has already.
+   * The nearest earlier revision that has tasks of this name, with the keys of the newest of them there and of all that
+   * are not over. For a run by schedule or by hand, this revision counts as earlier, with what it has already.
    */
   previousOf(name: string): { readonly rev: Revision; readonly keys: readonly string[] } | undefined
   /** The keys of all earlier tasks of this name that are not over. */

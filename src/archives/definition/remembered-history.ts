@@ -38,7 +38,8 @@ export class RememberedHistory {
         const places = earlier.filter((task) => task.name === name).map(({ place }) => place)
         if (places.length === 0) return undefined
         const nearest = Math.max(...places)
-        const keys = earlier.filter((task) => task.name === name && task.place === nearest).map(({ key }) => key)
+        const there = earlier.filter((task) => task.name === name && task.place === nearest)
+        const keys = there.filter((task) => task === there.at(-1) || !task.isOver).map(({ key }) => key)
         return { rev: this.#revisions[nearest] ?? '', keys }
       },
       unfinishedOf: (name) => earlier.filter((task) => task.name === name && !task.isOver).map(({ key }) => key),

@@ -19,8 +19,9 @@ export const dbMove: CommandFile = {
     const host = await context.host()
     const pipe = createLinePipe()
     const leaving = host.exportDatabase(config, pipe.take).then(pipe.end, pipe.fail)
-    const rows = await host.importDatabase(there, pipe.lines).catch((error: Error) => {
+    const rows = await host.importDatabase(there, pipe.lines).catch(async (error: Error) => {
       pipe.fail(error)
+      await leaving
       throw error
     })
     await leaving
