@@ -116,17 +116,7 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
     const command = commandOf(event)
     if (command !== undefined && obey(command, rowsInView)) event.preventDefault()
   }
-  useKeys(
-    keysOfLoom.map((one) => ({
-      ...one,
-      run: () => {
-        const command = commandOf(plainPress(one.key))
-        if (command !== undefined) obey(command, 1)
-      },
-      refusal: one.key === 'r' || one.key === 'c' ? acts.refusal : undefined,
-    })),
-    'Loom',
-  )
+  useLoomKeys(obey, acts.refusal)
   const gap = (index: number) => {
     const one = cloth.gaps[index]
     return (
@@ -193,6 +183,21 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
       )}
       {acts.dialog}
     </div>
+  )
+}
+
+/** Its keys from anywhere on the page, as the help lists them. */
+function useLoomKeys(obey: (command: Command, rowsInView: number) => boolean, refusal: string | undefined): void {
+  useKeys(
+    keysOfLoom.map((one) => ({
+      ...one,
+      run: () => {
+        const command = commandOf(plainPress(one.key))
+        if (command !== undefined) obey(command, 1)
+      },
+      refusal: one.key === 'r' || one.key === 'c' ? refusal : undefined,
+    })),
+    'Loom',
   )
 }
 
