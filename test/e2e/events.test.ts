@@ -40,6 +40,25 @@ test('a pause keeps what is shown, and counts what comes', async () => {
   await page.getByRole('link', { name: 'paused/one' }).first().waitFor()
 })
 
+test('several scopes are heard at once; a pause outlasts an interruption, and what came meanwhile is there afterwards', async () => {
+  const { page } = await dashboard.visit('/events?scope=left,right')
+  await page.getByText('Nothing like this has happened').waitFor()
+  await page.getByRole('button', { name: /^live/ }).waitFor()
+  await dashboard.graph.add({ scope: 'right', key: 'one' })
+  const [one, two] = ['right/one', 'left/two'].map((name) => page.getByRole('link', { name }).first())
+  await one?.waitFor()
+  await page.getByRole('button', { name: 'Pause', exact: true }).click()
+  await page.getByRole('button', { name: /^live/ }).click()
+  await dashboard.graph.add({ scope: 'left', key: 'two' })
+  await page.getByRole('button', { name: /^paused/ }).click()
+  await page.getByRole('button', { name: /^live/ }).waitFor()
+  await page.getByRole('button', { name: 'Go on' }).waitFor()
+  expect([await one?.isVisible(), await two?.count()]).toEqual([true, 0])
+  await page.getByRole('button', { name: 'Go on' }).click()
+  await two?.waitFor()
+  expect(await one?.isVisible()).toBe(true)
+})
+
 test('a filter finds what is rare, its address is a link, and a moment has one, too', async () => {
   const { page } = await dashboard.visit('/events')
   await page.keyboard.press('/')

@@ -3,18 +3,19 @@
 
 import table from 'virtual:route-table'
 import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query'
-import { type Client, createClient } from '../../src/api/client.ts'
+import { type Client, createClient, ServerRefused } from '../../src/api/client.ts'
 import type { Asked, BodyAnswered, Role, Route, routes as Routes } from '../../src/api/index.ts'
 import { basePath } from './base-path.ts'
 import { clock } from './clock.ts'
+import { readExactly, shareExactly } from './exact-json.ts'
 
-export { NotAServer, ServerRefused, ServerUnreachable } from '../../src/api/client.ts'
+export { NotAServer, ServerUnreachable } from '../../src/api/client.ts'
+export { textOf } from './exact-json.ts'
 export type { Asked, BodyAnswered, Role, Route }
+export { ServerRefused }
 
 /** Every route by resource and verb: `routes.tasks.get`. Only method, path, name and access are there at run time. */
 export const routes = table as typeof Routes
-
-const texts = new WeakMap<object, string>()
 
 async function send(...[address, options]: Parameters<typeof fetch>): Promise<Response> {
   const askedAt = Date.now()
@@ -25,22 +26,33 @@ async function send(...[address, options]: Parameters<typeof fetch>): Promise<Re
 
 const client = createClient({ url: `${location.origin}${basePath}`, fetch: send })
 
-/** Calls a route with the browser's session. Throws `ServerRefused`, `ServerUnreachable` or `NotAServer`. */
-export const call: Client['call'] = async (route, asked, options) => {
-  const response = await client.open(route, asked, options)
-  const text = await response.text()
-  if (text === '') return undefined as never
-  if (!(response.headers.get('content-type') ?? '').includes('json')) return text as never
-  const body = JSON.parse(text)
-  if (typeof body === 'object' && body !== null) texts.set(body, text)
-  return body
+let signedOut = () => {}
+
+/** Calls back when an answer says that nobody is signed in any more: the session has ended, whatever was asked for. */
+export function whenSignedOut(work: () => void): void {
+  signedOut = work
 }
 
 /** Calls a route and answers the whole response, for streams and headers. */
-export const open: Client['open'] = (route, asked, options) => client.open(route, asked, options)
+export const open: Client['open'] = async (route, asked, options) => {
+  try {
+    return await client.open(route, asked, options)
+  } catch (error) {
+    // Who asks who they are is told by the answer itself.
+    const isTold = route.name === routes.session.me.name
+    if (error instanceof ServerRefused && error.code === 'unauthorized' && !isTold) signedOut()
+    throw error
+  }
+}
 
-/** The JSON of an answer exactly as it was sent. JavaScript's numbers would alter large ones. */
-export const textOf = (body: object): string => texts.get(body) ?? JSON.stringify(body)
+/** Calls a route with the browser's session. Throws `ServerRefused`, `ServerUnreachable` or `NotAServer`. */
+export const call: Client['call'] = async (route, asked, options) => {
+  const response = await open(route, asked, options)
+  const text = await response.text()
+  if (text === '') return undefined as never
+  if (!(response.headers.get('content-type') ?? '').includes('json')) return text as never
+  return readExactly(text) as never
+}
 
 type Needs<R extends Route> = Record<never, never> extends Asked<R> ? [asked?: Asked<R>] : [asked: Asked<R>]
 
@@ -49,6 +61,7 @@ export function queryOf<R extends Route>(route: R, ...[asked]: Needs<R>) {
   return queryOptions({
     queryKey: [route.name, asked ?? {}] as const,
     queryFn: ({ signal }): Promise<BodyAnswered<R>> => call(route, asked, { signal }),
+    structuralSharing: shareExactly,
   })
 }
 

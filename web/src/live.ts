@@ -214,8 +214,18 @@ export function useFresh(topics: readonly string[], names: readonly string[]): v
     pending.current.timer ??= setTimeout(refetch, waitMs)
   }
   useLive(topics, soon, soon)
+  useFreshWhenShown(names, topics.join('\n'))
+  useEffect(() => () => clearTimeout(pending.current.timer), [])
+}
+
+/**
+ * Fetches what was kept of the queries of these names again when a screen is shown, or shows something else: while nobody
+ * showed it, nobody heard what outdated it. `useFresh` does it; who patches by `useLive` needs it.
+ */
+export function useFreshWhenShown(names: readonly string[], shown: string): void {
+  const queries = useQueryClient()
   const joined = names.join('\n')
-  // While nobody showed it, nobody heard what outdated it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: something else that is shown was not shown until now
   useEffect(() => {
     const shownAt = Date.now()
     void queries.invalidateQueries(
@@ -225,6 +235,5 @@ export function useFresh(topics: readonly string[], names: readonly string[]): v
       },
       { cancelRefetch: false },
     )
-  }, [queries, joined])
-  useEffect(() => () => clearTimeout(pending.current.timer), [])
+  }, [queries, joined, shown])
 }

@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ServerRefused } from './api.ts'
+import { queryOf, routes, ServerRefused, whenSignedOut } from './api.ts'
 import { startDensity } from './density.ts'
 import { router } from './router.tsx'
 import { startTheme } from './theme.ts'
@@ -20,6 +20,11 @@ const queries = new QueryClient({
   },
 })
 
+// Asked again who one is, the server says that it is nobody, and the shell shows how to sign in.
+whenSignedOut(() => {
+  const { queryKey } = queryOf(routes.session.me)
+  void queries.invalidateQueries({ queryKey }, { cancelRefetch: false })
+})
 startTheme()
 startDensity()
 const place = document.getElementById('root')

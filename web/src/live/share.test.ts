@@ -26,6 +26,7 @@ function aBrowser() {
       if (wasFirst) queue[0]?.work()
     }
   }
+  const clock = { now: 1000 }
   const openTab = (tab: string) => {
     const heard: string[] = []
     const states: string[] = []
@@ -41,11 +42,12 @@ function aBrowser() {
       onEvents: (events) => heard.push(...events.map(({ id }) => id)),
       onReset: () => heard.push('reset'),
       onState: ({ is }) => states.push(is),
+      now: () => clock.now,
     })
     return { stream, heard, states }
   }
   const last = () => opened.at(-1)
-  return { openTab, opened, last }
+  return { openTab, opened, last, clock }
 }
 
 const event = (id: number) => ({ id: String(id) }) as LiveEvent
@@ -95,6 +97,20 @@ test('the next goes on where the first was, also when that was told by a hello o
     a.stream.stop()
     expect(last()).toMatchObject({ tab: 'b', after: '7' })
   }
+})
+
+test('the next knows how long ago that was, and follows other scopes from now on', () => {
+  const { openTab, last, clock } = aBrowser()
+  const [a, b] = [openTab('a'), openTab('b')]
+  a.stream.start()
+  b.stream.start()
+  last()?.server.onHello('1')
+  last()?.server.onEvent(event(2))
+  clock.now += 100_000
+  a.stream.stop()
+  expect(last()).toMatchObject({ tab: 'b', after: '2' })
+  b.stream.follow(['node'])
+  expect(last()).toMatchObject({ tab: 'b', after: undefined, scopes: ['node'] })
 })
 
 test('a tab that comes later knows where the others are', () => {

@@ -34,6 +34,7 @@ export class SharedStream {
   #own: readonly string[] = []
   #state: StreamState = { is: 'connecting' }
   #position: string | undefined
+  #toldAt = 0
   #isLeading = false
   #resign: (() => void) | undefined
 
@@ -46,13 +47,13 @@ export class SharedStream {
         this.#hear(events, position)
       },
       onReset: (position) => {
-        this.#position = position
+        this.#goTo(position)
         options.channel?.post({ say: 'reset', position })
         options.onReset(position)
       },
       onState: (state) => {
         this.#state = state
-        this.#position = this.#stream.position ?? this.#position
+        this.#goTo(this.#stream.position)
         options.channel?.post({ say: 'state', state, position: this.#stream.position })
         options.onState(state)
       },
@@ -95,11 +96,18 @@ export class SharedStream {
     this.#wanted.set(this.#options.tab, this.#own)
     this.#options.channel?.post({ say: 'who' })
     this.#followAll()
-    this.#stream.start(this.#position)
+    this.#stream.start(this.#position, this.#toldAt)
+  }
+
+  /** The same position again is no news: its age is that of what happened last. */
+  #goTo(position: string | undefined): void {
+    if (position === undefined || position === this.#position) return
+    this.#position = position
+    this.#toldAt = (this.#options.now ?? Date.now)()
   }
 
   #hear(events: readonly LiveEvent[], position: string): void {
-    this.#position = position
+    this.#goTo(position)
     this.#options.onEvents(events, position)
   }
 
@@ -136,7 +144,7 @@ export class SharedStream {
 
   /** What the tab with the stream tells. */
   #learn(message: Extract<Message, { say: 'events' | 'reset' | 'state' }>): void {
-    this.#position = message.position ?? this.#position
+    this.#goTo(message.position)
     if (message.say === 'events') this.#options.onEvents(message.events, message.position)
     else if (message.say === 'reset') this.#options.onReset(message.position)
     else this.#options.onState(message.state)

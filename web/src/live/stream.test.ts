@@ -13,6 +13,7 @@ function aStream(page: Page = never) {
   const resets: string[] = []
   const states: StreamState[] = []
   const timers: { work: () => void; ms: number }[] = []
+  const clock = { now: 1000 }
   const stream = new EventStream({
     open: (asked, server) => {
       const one = { ...asked, server, isClosed: false }
@@ -27,7 +28,7 @@ function aStream(page: Page = never) {
     onEvents: (events) => heard.push(...events.map(({ id }) => id)),
     onReset: (position) => resets.push(position),
     onState: (state) => states.push(state),
-    now: () => 1000,
+    now: () => clock.now,
     later: (work, ms) => {
       const timer = { work, ms }
       timers.push(timer)
@@ -40,7 +41,7 @@ function aStream(page: Page = never) {
     return one
   }
   const runTimer = () => timers.shift()?.work()
-  return { stream, opened, heard, resets, states, timers, last, runTimer }
+  return { stream, opened, heard, resets, states, timers, clock, last, runTimer }
 }
 
 const never = () => new Promise<never>(() => {})
@@ -104,6 +105,38 @@ test('other scopes are followed from the same place', () => {
   expect(last()).toMatchObject({ after: '11', scopes: ['archive:a'], isClosed: false })
   stream.follow(['archive:a'])
   expect(opened).toHaveLength(2)
+})
+
+test('other scopes are not followed from long ago: it begins anew, and says so', () => {
+  const { stream, last, resets, clock, runTimer } = aStream()
+  stream.start(undefined)
+  last().server.onHello('10')
+  clock.now += 50_000
+  last().server.onEvent(event(11))
+  clock.now += 50_000
+  stream.follow(['archive:a'])
+  expect(last().after).toBe('11')
+  // To be heard of again tells nothing new.
+  last().server.onHello('11')
+  clock.now += 50_000
+  stream.follow(['archive:b'])
+  expect(last().after).toBeUndefined()
+  stream.follow(['archive:b', 'node'])
+  expect(last().after).toBeUndefined()
+  last().server.onHello('900')
+  expect(resets).toEqual(['10', '900'])
+  stream.follow(['node'])
+  expect(last().after).toBe('900')
+  // Nothing happened meanwhile: nothing was missed.
+  clock.now += 100_000
+  stream.follow(['archive:a'])
+  last().server.onHello('900')
+  expect(resets).toEqual(['10', '900'])
+  // What broke follows the same scopes as before: nothing is sent twice, however long it was silent.
+  clock.now += 100_000
+  last().server.onBroken()
+  runTimer()
+  expect(last().after).toBe('900')
 })
 
 test('a stream that cannot be had is replaced by asking, and tried again later', async () => {

@@ -40,6 +40,8 @@ const LONGEST_WAIT_MS = 30_000
 const POLL_MS = 5_000
 /** Whoever is further behind than so many pages begins anew instead of reading them all. */
 const MOST_PAGES = 10
+/** Whoever heard nothing for so long and wants other scopes begins anew: all that happened in them since would be sent. */
+const LONG_AGO_MS = 60_000
 /** After so many broken openings in a row the stream is taken to be impossible here (a proxy that collects answers). */
 const BROKEN_BEFORE_POLLING = 3
 
@@ -55,6 +57,10 @@ export class EventStream {
   #opened: Opened | undefined
   #cancelLater: () => void = () => {}
   #position: string | undefined
+  /** When the position was told. */
+  #toldAt = 0
+  /** Where it left off long ago. */
+  #left: string | undefined
   #scopes: readonly string[] = []
   #broken = 0
   #offlineSince: number | undefined
@@ -73,11 +79,13 @@ export class EventStream {
     return this.#position
   }
 
-  /** Begins after a position; without one it begins now, and says by a reset what now is. */
-  start(after: string | undefined): void {
+  /** Begins after a position, told at some moment; without one it begins now, and says by a reset what now is. */
+  start(after: string | undefined, toldAt = this.#now()): void {
     if (this.#isStarted) return
     this.#isStarted = true
     this.#position = after
+    this.#toldAt = toldAt
+    this.#left = undefined
     this.#connect()
   }
 
@@ -86,11 +94,22 @@ export class EventStream {
     this.#end()
   }
 
-  /** Follows other scopes from now on, without missing anything between. */
+  /** Follows other scopes from now on, without missing anything between; a reset says so where that would be too much. */
   follow(scopes: readonly string[]): void {
     if (scopes.join('\n') === this.#scopes.join('\n')) return
     this.#scopes = scopes
-    if (this.#isStarted) this.#connect()
+    if (!this.#isStarted) return
+    if (this.#now() - this.#toldAt > LONG_AGO_MS) {
+      this.#left = this.#position ?? this.#left
+      this.#position = undefined
+    }
+    this.#connect()
+  }
+
+  #goTo(position: string): void {
+    this.#position = position
+    this.#toldAt = this.#now()
+    this.#left = undefined
   }
 
   #end(): void {
@@ -111,19 +130,21 @@ export class EventStream {
         onHello: (position) => {
           if (!isCurrent()) return
           const isNew = this.#position === undefined
-          this.#position ??= position
+          // Where nothing happened in any scope, nothing was missed.
+          const isMissed = isNew && position !== this.#left
+          if (isNew) this.#goTo(position)
           this.#working({ is: 'live' })
           // What was fetched before may have changed before this moment, and nobody told.
-          if (isNew) this.#options.onReset(position)
+          if (isMissed) this.#options.onReset(position)
         },
         onEvent: (event) => {
           if (!isCurrent()) return
-          this.#position = event.id
+          this.#goTo(event.id)
           this.#options.onEvents([event], event.id)
         },
         onReset: (position) => {
           if (!isCurrent()) return
-          this.#position = position
+          this.#goTo(position)
           this.#options.onReset(position)
         },
         onBroken: () => {
@@ -190,7 +211,7 @@ export class EventStream {
 
   #take(page: Page, hasMore: boolean): void {
     const isNew = this.#position === undefined
-    this.#position = page.position
+    this.#goTo(page.position)
     this.#working({ is: hasMore ? 'connecting' : 'polling' })
     if (isNew) this.#options.onReset(page.position)
     if (page.items.length > 0) this.#options.onEvents(page.items, page.position)

@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { Link } from '../parts/link.tsx'
 import { Loaded, Panel } from '../parts/panel.tsx'
 import { RelativeTime } from '../parts/time.tsx'
+import { steady } from './steady-order.ts'
 
 export type Attention = BodyAnswered<typeof routes.overview.attention>['items'][number]
 
@@ -67,18 +68,16 @@ const keyOf = ({ code, scope, kind, queue, archive, worker, schedule, webhook, k
 /** Keeps the order in which the matters were first shown; what is over goes, what is new waits until it is asked for. */
 function useSteady(items: readonly Attention[] | undefined) {
   const [order, setOrder] = useState<readonly string[]>()
-  const keys = items?.map(keyOf)
-  const isFirst = order === undefined || order.length === 0
-  useEffect(() => {
-    if (isFirst && keys !== undefined && keys.length > 0) setOrder(keys)
-  })
-  const known = isFirst ? (keys ?? []) : order
   const byKey = new Map((items ?? []).map((item) => [keyOf(item), item]))
-  const shown = known.flatMap((key) => byKey.get(key) ?? [])
+  const keys = [...byKey.keys()]
+  const { shown, newer, isFirst } = steady(order, keys)
+  useEffect(() => {
+    if (isFirst && keys.length > 0) setOrder(keys)
+  })
   return {
-    shown,
-    newer: [...byKey.keys()].filter((key) => !known.includes(key)).length,
-    showAll: () => setOrder(keys ?? []),
+    shown: shown.flatMap((key) => byKey.get(key) ?? []),
+    newer: newer.length,
+    showAll: () => setOrder(keys),
   }
 }
 

@@ -4,7 +4,7 @@ import { ChevronLeft, ChevronRight, GanttChart, RotateCw } from 'lucide-react'
 import { useState } from 'react'
 import { queryOf, routes, useCall, useRefusal } from '../api.ts'
 import { useKeys } from '../keys.ts'
-import { useFresh, useLive } from '../live.ts'
+import { useFresh, useFreshWhenShown, useLive } from '../live.ts'
 import { Button } from '../parts/button.tsx'
 import { Link } from '../parts/link.tsx'
 import { Page } from '../parts/page.tsx'
@@ -125,6 +125,7 @@ function usePatches(name: string, rev: string): void {
     },
     refetch,
   )
+  useFreshWhenShown([routes.archives.revision.name], `${name} ${rev}`)
 }
 
 type WaysProps = { readonly name: string; readonly rev: string; previous: number | undefined; next: number | undefined }

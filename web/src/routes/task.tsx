@@ -5,7 +5,7 @@ import { type BodyAnswered, routes, textOf, useCall } from '../api.ts'
 import { quoted } from '../filter.ts'
 import { formatDuration } from '../format.ts'
 import { memberOf, readJson } from '../json.ts'
-import { useLive } from '../live.ts'
+import { useFreshWhenShown, useLive } from '../live.ts'
 import { changed, type LogChoice, type LogChoicePatch } from '../log/choice.ts'
 import { Facts } from '../parts/facts.tsx'
 import { JsonView } from '../parts/json-view.tsx'
@@ -45,7 +45,7 @@ export function TaskScreen() {
 /** One task of whichever part, by its number or natural key. */
 export function TaskPage({ id, ...place }: Place & { readonly id: string }) {
   const task = useCall(routes.tasks.get, { params: { id } })
-  useFreshTask(task.data)
+  useFreshTask(id, task.data)
   const name = task.data === undefined ? id : nameOfTask(task.data)
   const tabs = useRef<HTMLDivElement>(null)
   const showLog = () => {
@@ -256,15 +256,15 @@ function TaskNumber({ id }: { readonly id: string }) {
 }
 
 const FRESH_MS = 500
+const outdated: readonly string[] = [routes.tasks.get.name, routes.tasks.events.name, routes.artifacts.list.name]
 
 /** Fetches the task again when something happened to it or to what it waits for; the rest of its scope does not matter. */
-function useFreshTask(task: Task | undefined): void {
+function useFreshTask(id: string, task: Task | undefined): void {
   const queries = useQueryClient()
   const pending = useRef<ReturnType<typeof setTimeout>>(undefined)
   const refetch = () => {
     pending.current = undefined
-    const names: readonly unknown[] = [routes.tasks.get.name, routes.tasks.events.name, routes.artifacts.list.name]
-    void queries.invalidateQueries({ predicate: ({ queryKey }) => names.includes(queryKey[0]) })
+    void queries.invalidateQueries({ predicate: ({ queryKey }) => outdated.includes(String(queryKey[0])) })
   }
   const soon = () => {
     pending.current ??= setTimeout(refetch, FRESH_MS)
@@ -273,4 +273,5 @@ function useFreshTask(task: Task | undefined): void {
   const topics = task === undefined ? [] : [...new Set([task.scope, ...near.map(({ scope }) => scope)])].slice(0, 20)
   const ids = new Set([task?.id, ...near.map(({ id }) => id)])
   useLive(topics, (events) => events.some((event) => ids.has(event.task ?? undefined)) && soon(), soon)
+  useFreshWhenShown(outdated, id)
 }

@@ -11,8 +11,9 @@ import { Page } from '../parts/page.tsx'
 import { Failure, Loading, Panel } from '../parts/panel.tsx'
 import { taskLooks } from '../parts/state-badge.tsx'
 import { BulkBar } from './tasks/bulk-bar.tsx'
+import { MOST_FRESH, type TaskRow } from './tasks/task-changes.ts'
 import { TaskRows } from './tasks/task-rows.tsx'
-import { type TaskRow, useTaskList } from './tasks/use-task-list.ts'
+import { useTaskList } from './tasks/use-task-list.ts'
 import './tasks/tasks.css'
 
 const page = getRouteApi('/shell/tasks')
@@ -26,10 +27,16 @@ export function Tasks() {
   const [chosen, setChosen] = useState(nothing)
   // biome-ignore lint/correctness/useExhaustiveDependencies: what another filter does not show is not selected
   useEffect(() => setChosen(nothing), [q])
-  const { hasNextPage, fetchNextPage, isFetchingNextPage } = list
+  const { hasNextPage, fetchNextPage, isFetching, isFetchNextPageError, error } = list
+  // While the list itself is fetched again nothing is asked for, and it is looked again when that is done.
   const more = useCallback(() => {
-    if (!isFetchingNextPage) void fetchNextPage({ cancelRefetch: false })
-  }, [fetchNextPage, isFetchingNextPage])
+    if (!isFetching) void fetchNextPage({ cancelRefetch: false })
+  }, [fetchNextPage, isFetching])
+  // What could not be had is asked for again by the button at the foot, and by nothing else: it would never end.
+  const moreInView = useCallback(() => {
+    if (error === null) more()
+  }, [error, more])
+  const again = () => (isFetchNextPageError ? more() : void list.refetch())
   return (
     <Page title="Tasks">
       <FilterBox
@@ -44,19 +51,18 @@ export function Tasks() {
         <div className="tasks-new" role="status">
           {fresh > 0 && (
             <Button icon={RotateCw} kind="primary" onClick={() => void reload()}>
-              {formatCount(fresh)} new
+              {formatCount(fresh)}
+              {fresh >= MOST_FRESH && '+'} new
             </Button>
           )}
         </div>
         {list.isPending && <Loading />}
-        {list.data === undefined && list.error !== null && (
-          <Failure error={list.error} onRetry={() => void list.refetch()} />
-        )}
+        {list.data === undefined && error !== null && <Failure error={error} onRetry={() => void list.refetch()} />}
         {list.data !== undefined && rows.length === 0 && <None q={q} />}
         {rows.length > 0 && (
-          <TaskRows rows={rows} chosen={chosen} onChosen={setChosen} hasMore={hasNextPage} onMore={more} />
+          <TaskRows rows={rows} chosen={chosen} onChosen={setChosen} hasMore={hasNextPage} onMore={moreInView} />
         )}
-        {rows.length > 0 && <Foot count={rows.length} hasMore={hasNextPage} error={list.error} onMore={more} />}
+        {rows.length > 0 && <Foot count={rows.length} hasMore={hasNextPage} error={error} onRetry={again} />}
       </Panel>
     </Page>
   )
@@ -66,14 +72,14 @@ function Foot({
   count,
   hasMore,
   error,
-  onMore,
+  onRetry,
 }: {
   count: number
   hasMore: boolean
   error: Error | null
-  onMore: () => void
+  onRetry: () => void
 }) {
-  if (error !== null) return <Failure error={error} onRetry={onMore} />
+  if (error !== null) return <Failure error={error} onRetry={onRetry} />
   return (
     <p className="tasks-foot muted">
       {hasMore ? `${formatCount(count)} so far: more come when you go on` : `${formatCount(count)} in all`}

@@ -10,13 +10,15 @@ export function RequireSession({ children }: { readonly children: ReactNode }) {
   const me = useCall(routes.session.me)
   const navigate = useNavigate()
   const asked = useRouterState({ select: ({ location }) => location.href })
-  const isStranger = me.error instanceof ServerRefused && me.error.status === 401
+  const isUnknown = me.error instanceof ServerRefused && me.error.status === 401
+  // Whoever comes back here may have signed in elsewhere meanwhile: the answer under way says.
+  const isStranger = isUnknown && !me.isFetching
   useEffect(() => {
     if (!isStranger) return
     rememberAsked(asked)
     void navigate({ to: '/sign-in', replace: true })
   }, [isStranger, asked, navigate])
-  if (me.data !== undefined && !isStranger) return children
-  if (me.isPending || isStranger) return <Loading />
+  if (me.data !== undefined && !isUnknown) return children
+  if (me.isPending || isUnknown) return <Loading />
   return <Unreachable error={me.error} onRetry={() => void me.refetch()} />
 }

@@ -59,6 +59,8 @@ export function Audit() {
   const given = { ...(actor === undefined ? {} : { actor }), ...(action === undefined ? {} : { action }) }
   const list = useInfiniteQuery({
     queryKey: [routes.audit.list.name, 'pages', given],
+    // The pages are saved as they were sent: each stays the object that its text is kept for.
+    structuralSharing: false,
     queryFn: ({ pageParam, signal }) =>
       call(
         routes.audit.list,

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { type BodyAnswered, call, queryOf, routes, useCall } from '../../api.ts'
+import { type BodyAnswered, call, routes, useCall } from '../../api.ts'
 import { useLiveState } from '../../live.ts'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
@@ -12,7 +12,7 @@ import { lookOf, StateBadge } from '../../parts/state-badge.tsx'
 import { Duration, RelativeTime } from '../../parts/time.tsx'
 import { type Acts, verbWords } from './act.tsx'
 import { allows, type Verb, verbs } from './choose.ts'
-import { ABSENT, cellStates, isEnded } from './cloth.ts'
+import { ABSENT, cellStates } from './cloth.ts'
 import { cellLooks } from './legend.tsx'
 import { keyOf, type Place } from './reach.ts'
 import type { LoomSource } from './source.ts'
@@ -41,7 +41,7 @@ export function useSettled<T>(value: T, ms: number): T {
   return settled
 }
 
-/** The task of a cell. It is asked for again when the cell's state has changed, and never when it has ended. */
+/** The task of a cell, asked for again with every change of its state: to be in the same one again is another attempt. */
 export function useTask(source: LoomSource, focus: Place | undefined) {
   const id = focus === undefined ? undefined : source.cloth.task(focus.number, focus.column)
   const settled = useSettled(id, 120)
@@ -51,7 +51,7 @@ export function useTask(source: LoomSource, focus: Place | undefined) {
     queryKey: [routes.tasks.get.name, { params: { id: settled ?? '' } }, state],
     queryFn: ({ signal }) => call(routes.tasks.get, { params: { id: settled ?? '' } }, { signal }),
     enabled: settled !== undefined && settled === id,
-    staleTime: isEnded(code) ? Number.POSITIVE_INFINITY : 5_000,
+    staleTime: 0,
     placeholderData: keepPreviousData,
   })
 }
@@ -152,7 +152,9 @@ function TaskPart({ source, name, focus, task, error, acts, onFocus }: RailProps
         />
       )}
       <Actions code={code} acts={acts} focus={focus} />
-      {known !== undefined && known.attempts.length > 0 && <Tail id={id} state={known.state} />}
+      {known !== undefined && known.attempts.length > 0 && (
+        <Tail key={id} id={id} isRunning={known.state === 'running'} />
+      )}
       <div className="row">
         <Link to="/tasks/$id" params={{ id }} className="button button-quiet">
           Task
@@ -204,14 +206,17 @@ function Actions({ code, acts, focus }: { readonly code: number; readonly acts: 
 
 const TAIL = 8
 
-/** The last lines that it has written; looked at again while it runs and the page is live. */
-function Tail({ id, state }: { readonly id: string; readonly state: string }) {
+/** The last lines that it has written; looked at again while it runs and the page is live, and once when it has ended. */
+function Tail({ id, isRunning }: { readonly id: string; readonly isRunning: boolean }) {
   const live = useLiveState().is
-  const isFollowed = state === 'running' && (live === 'live' || live === 'polling')
+  const isFollowed = isRunning && (live === 'live' || live === 'polling')
+  const asked = { params: { id }, query: { from_line: -TAIL, limit: TAIL } }
   const { data } = useQuery({
-    ...queryOf(routes.taskLog.lines, { params: { id }, query: { from_line: -TAIL, limit: TAIL } }),
+    queryKey: [routes.taskLog.lines.name, asked, isRunning],
+    queryFn: ({ signal }) => call(routes.taskLog.lines, asked, { signal }),
     refetchInterval: isFollowed ? 2_000 : false,
-    staleTime: state === 'running' ? 0 : Number.POSITIVE_INFINITY,
+    staleTime: 0,
+    placeholderData: keepPreviousData,
   })
   if (data === undefined) return null
   if (data.items.length === 0) return <p className="muted">It has written nothing.</p>

@@ -8,7 +8,12 @@ const done: WovenRow = { cells: { COMMIT: 'succeeded', build: 'succeeded' } }
 
 /** A server with that many finished revisions, and timers that the test lets pass. */
 function aServer(count: number) {
-  const state = { planned: count, rows: new Map<number, WovenRow>(), hold: undefined as Promise<void> | undefined }
+  const state = {
+    planned: count,
+    rows: new Map<number, WovenRow>(),
+    hold: undefined as Promise<void> | undefined,
+    isAway: false,
+  }
   const asked: string[] = []
   const timers: (() => void)[] = []
   const source = new LoomSource({
@@ -20,6 +25,7 @@ function aServer(count: number) {
         rows[number] = state.rows.get(number) ?? done
       const page = aPage(columns, rows, { planned: state.planned, youngest: state.planned })
       await state.hold
+      if (state.isAway) throw new Error('away')
       return page
     },
     later(work) {
@@ -129,6 +135,40 @@ test('after missed events what is in view is fetched again, and the rest when it
   expect(asked.length).toBeGreaterThan(1)
   expect(source.cloth.rows.has(690)).toBe(true)
   expect(source.cloth.rows.has(850)).toBe(false)
+})
+
+test('after missed events rows are fetched again also when more was planned than anybody told', async () => {
+  const { source, state, pass } = aServer(50)
+  state.rows.set(45, { cells: { COMMIT: 'succeeded', build: 'running' } })
+  await source.start()
+  source.want({ first: 1, last: 50 })
+  await pass()
+  state.rows.set(45, done)
+  state.planned = 130
+  source.reset()
+  await pass()
+  expect(source.cloth.planned).toBe(130)
+  expect(source.cloth.state(45, 1)).toBe(codeOf.succeeded)
+})
+
+test('rows that could not be fetched again are fetched when it is tried again', async () => {
+  const { source, state, pass } = aServer(300)
+  for (const number of [290, 20]) state.rows.set(number, { cells: { COMMIT: 'succeeded', build: 'running' } })
+  await source.start()
+  source.want({ first: 1, last: 300 })
+  await pass()
+  await pass()
+  for (const number of [290, 20]) state.rows.set(number, done)
+  state.isAway = true
+  source.reset()
+  await pass()
+  expect([source.error?.message, source.cloth.state(290, 1)]).toEqual(['away', codeOf.running])
+  state.isAway = false
+  source.retry()
+  await pass()
+  await pass()
+  expect(source.error).toBeUndefined()
+  expect([290, 20].map((number) => source.cloth.state(number, 1))).toEqual([codeOf.succeeded, codeOf.succeeded])
 })
 
 test('a page that cannot be had is told, and asked for again when wanted', async () => {

@@ -90,8 +90,10 @@ export class LoomSource {
 
   retry(): void {
     this.error = undefined
-    if (this.isLoaded) this.#load()
-    else void this.start()
+    if (this.isLoaded) {
+      this.#load()
+      this.#freshen()
+    } else void this.start()
     this.#tell()
   }
 
@@ -147,14 +149,29 @@ export class LoomSource {
     // Stale rows right at the top come with the newest.
     const near = stale.filter((number) => this.cloth.planned - number < PAGE - added)
     const depth = near.length === 0 ? 0 : this.cloth.planned - Math.min(...near) + 1
-    await this.#newest(Math.min(PAGE, added + depth))
-    const far = stale.filter((number) => !near.includes(number))
-    for (const stretch of stretchesOf(far)) await this.#fetch(stretch)
+    const page = await this.#newest(Math.min(PAGE, added + depth))
+    if (page === undefined) return this.#keepStale(stale)
+    // More may have been planned than events told of: the newest do not reach as far down then.
+    const reached = Math.min(...page.rows.map(({ number }) => number))
+    await this.#fetchAgain(stale.filter((number) => number < reached))
   }
 
-  async #newest(limit: number): Promise<void> {
-    await this.#take({ first: 0, last: -1 }, { limit }, true)
+  async #fetchAgain(stale: readonly number[]): Promise<void> {
+    for (const stretch of stretchesOf(stale)) {
+      const page = await this.#fetch(stretch)
+      if (page === undefined) return this.#keepStale(stale.filter((number) => number >= stretch.first))
+    }
+  }
+
+  /** What could not be fetched again is still to be. */
+  #keepStale(stale: readonly number[]): void {
+    for (const number of stale) this.#stale.add(number)
+  }
+
+  async #newest(limit: number): Promise<Page | undefined> {
+    const page = await this.#take({ first: 0, last: -1 }, { limit }, true)
     this.#load()
+    return page
   }
 
   #load(): void {
@@ -168,18 +185,23 @@ export class LoomSource {
       void this.#fetch(stretch).then(() => this.#load())
   }
 
-  #fetch(stretch: Stretch): Promise<void> {
+  #fetch(stretch: Stretch): Promise<Page | undefined> {
     return this.#take(stretch, { before: stretch.last + 1, limit: stretch.last - stretch.first + 1 }, false)
   }
 
-  async #take(stretch: Stretch, query: { before?: number; limit: number }, isNewest: boolean): Promise<void> {
+  /** Asks for a page and takes it in; undefined when it could not be had. */
+  async #take(
+    stretch: Stretch,
+    query: { before?: number; limit: number },
+    isNewest: boolean,
+  ): Promise<Page | undefined> {
     this.#underWay.add(stretch)
     this.#requests += 1
     this.#asked += 1
     const asked = this.#asked
     try {
       const page = await this.#options.ask(query)
-      if (this.#isClosed) return
+      if (this.#isClosed) return undefined
       this.#options.mark?.('data')
       this.cloth.weave(page, isNewest)
       if (!isNewest) this.#fill(stretch)
@@ -189,8 +211,10 @@ export class LoomSource {
       )
       this.error = undefined
       this.#forget()
+      return page
     } catch (error) {
       this.error = error as Error
+      return undefined
     } finally {
       this.#requests -= 1
       this.#underWay.delete(stretch)

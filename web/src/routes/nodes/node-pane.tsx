@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { ScanSearch, X } from 'lucide-react'
 import { routes, useCall } from '../../api.ts'
-import { useLive } from '../../live.ts'
+import { useFreshWhenShown, useLive } from '../../live.ts'
 import { IconButton } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Facts } from '../../parts/facts.tsx'
@@ -47,6 +47,7 @@ export function NodePane(props: NodePaneProps) {
     },
     fresh,
   )
+  useFreshWhenShown([routes.nodes.get.name, routes.nodes.list.name], id)
   const above = (line.data === undefined ? [] : 'nodes' in line.data ? line.data.nodes : line.data) as TreeRow[]
   return (
     <section className="panel node-pane" aria-label={`Node ${id}`}>

@@ -6,7 +6,7 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { tell } from '../../parts/toast.tsx'
 import { routesOf, type TaskAction, taskActions } from '../../tasks/task-actions.ts'
 import { nameOfTask } from '../../tasks/task-name.ts'
-import type { TaskRow } from './use-task-list.ts'
+import type { TaskRow } from './task-changes.ts'
 
 type BulkBarProps = {
   readonly q: string

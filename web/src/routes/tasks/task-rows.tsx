@@ -5,7 +5,7 @@ import { Link } from '../../parts/link.tsx'
 import { StateBadge, taskLooks } from '../../parts/state-badge.tsx'
 import { Duration, RelativeTime } from '../../parts/time.tsx'
 import { nameOfTask } from '../../tasks/task-name.ts'
-import type { TaskRow } from './use-task-list.ts'
+import type { TaskRow } from './task-changes.ts'
 
 const ROW_PX = 36
 

@@ -2,16 +2,12 @@
 // and shown when somebody asks for it.
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
-import { type BodyAnswered, call, routes } from '../../api.ts'
-import { mayConcern, readFilter } from '../../filter.ts'
-import { type LiveEvent, useLive } from '../../live.ts'
-
-export type TaskRow = BodyAnswered<typeof routes.tasks.list>['items'][number]
+import { call, routes } from '../../api.ts'
+import { readFilter } from '../../filter.ts'
+import { type LiveEvent, useFreshWhenShown, useLive } from '../../live.ts'
+import { countFresh, listedOf, patched, unchanged, whenAnswered, whenAsked, withEvents } from './task-changes.ts'
 
 const PAGE = 100
-const ends: readonly (string | null)[] = ['succeeded', 'failed', 'canceled', 'skipped']
-
-type Patch = Partial<Pick<TaskRow, 'state' | 'started_at' | 'finished_at'>>
 
 export function useTaskList(q: string) {
   const queries = useQueryClient()
@@ -27,55 +23,39 @@ export function useTaskList(q: string) {
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   })
-  const [patches, setPatches] = useState<ReadonlyMap<string, Patch>>(new Map())
-  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
-  const forget = () => {
-    setPatches(new Map())
-    setFresh(new Set())
-  }
+  useFreshWhenShown([routes.tasks.list.name], q)
+  const [changes, setChanges] = useState(unchanged)
+  const forget = () => setChanges(unchanged)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter begins anew
   useEffect(forget, [q])
-  const rows = useMemo(() => {
+  const fetched = useMemo(() => {
     const seen = new Set<string>()
     const all = (list.data?.pages ?? []).flatMap(({ items }) => items)
     // A task that moved between two pages may come twice.
-    return all
-      .filter(({ id }) => !seen.has(id) && seen.add(id))
-      .map((row) => (patches.has(row.id) ? { ...row, ...patches.get(row.id) } : row))
-  }, [list.data, patches])
-  const terms = useMemo(() => readFilter(q), [q])
-  const hear = (events: readonly LiveEvent[]) => {
-    const known = new Set(rows.map(({ id }) => id))
-    const [own, others] = [new Map(patches), new Set(fresh)]
-    for (const event of events) {
-      if (event.task === null || event.to === null) continue
-      if (known.has(event.task)) own.set(event.task, { ...own.get(event.task), ...patchOf(event) })
-      else if (mayConcern(terms, event)) others.add(event.task)
-    }
-    if (own.size !== patches.size || events.some(({ task }) => own.has(task ?? ''))) setPatches(own)
-    if (others.size !== fresh.size) setFresh(others)
-  }
+    return all.filter(({ id }) => !seen.has(id) && seen.add(id))
+  }, [list.data])
+  const rows = useMemo(() => patched(fetched, changes), [fetched, changes])
+  const listed = useMemo(() => listedOf(fetched, readFilter(q)), [fetched, q])
+  const hear = (events: readonly LiveEvent[]) => setChanges((now) => withEvents(now, events, listed))
   const reload = async () => {
     forget()
     await queries.resetQueries({ queryKey })
   }
+  // In its place: until the answer is there, what was told before is better than what was fetched before.
+  const refetch = async () => {
+    setChanges(whenAsked)
+    const { isSuccess } = await list.refetch()
+    if (isSuccess) setChanges(whenAnswered)
+  }
   // What came before the stream stood may be missing: one page is fetched again in its place, several begin anew.
-  const catchUp = () => void ((list.data?.pages.length ?? 0) > 1 ? reload() : list.refetch())
+  const catchUp = () => void ((list.data?.pages.length ?? 0) > 1 ? reload() : refetch())
   useLive(['*'], hear, catchUp)
+  const fresh = useMemo(() => countFresh(changes, listed), [changes, listed])
   // Where nothing is shown, nothing can lose its place.
-  const isBare = list.data !== undefined && rows.length === 0 && fresh.size > 0
+  const isBare = list.data !== undefined && rows.length === 0 && fresh > 0
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that it is so
   useEffect(() => {
     if (isBare) void reload()
   }, [isBare])
-  return { list, rows, fresh: fresh.size, reload }
-}
-
-function patchOf({ to, at }: LiveEvent): Patch {
-  if (to === null) return {}
-  return {
-    state: to,
-    ...(to === 'running' ? { started_at: at, finished_at: null } : {}),
-    ...(ends.includes(to) ? { finished_at: at } : { finished_at: null }),
-  }
+  return { list, rows, fresh, reload }
 }

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { routes } from '../../api.ts'
-import { useLive } from '../../live.ts'
+import { useFreshWhenShown, useLive } from '../../live.ts'
 
 /** Spans are made by the server; more often than this they are not asked for. */
 const FRESH_MS = 2_000
@@ -33,5 +33,6 @@ export function useEventsOf({ scope, archive, rev, to }: Asked): void {
     },
     soon,
   )
+  useFreshWhenShown(to === undefined ? [routes.timeline.get.name] : [], topic)
   useEffect(() => () => clearTimeout(pending.current.timer), [])
 }
