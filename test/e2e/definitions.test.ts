@@ -71,6 +71,30 @@ test('a workflow is run by hand with its inputs, and its tasks are shown with th
   expect(complaints).toEqual([])
 })
 
+test('what was filled in for a run stays when it is refused, and whoever clicks twice asks once', async () => {
+  const { page } = await dashboard.visit(at('?rev=3&tab=run'))
+  let asked = 0
+  let refuse = () => {}
+  const isToRefuse = new Promise<void>((resolve) => {
+    refuse = resolve
+  })
+  await page.route('**/runs', async (route) => {
+    asked += 1
+    await isToRefuse
+    const problem = { type: 'about:blank', title: 'no', status: 409, code: 'archive_held', detail: 'it is held' }
+    await route.fulfill({ status: 409, contentType: 'application/problem+json', body: JSON.stringify(problem) })
+  })
+  await page.getByLabel('edition').fill('final')
+  const button = page.getByRole('button', { name: 'Run nightly at r3' })
+  await button.click()
+  await button.click({ force: true })
+  refuse()
+  await page.getByRole('alert').waitFor()
+  await button.and(page.locator(':not([aria-busy])')).waitFor()
+  expect(await page.getByLabel('edition').inputValue()).toBe('final')
+  expect(asked).toBe(1)
+})
+
 test('a viewer may look and not run, and a phone needs no scrolling aside', async () => {
   const { page } = await dashboard.visit(at('?rev=3&tab=run'), { role: 'viewer', width: 360, height: 740 })
   const button = page.getByRole('button', { name: 'Run nightly at r3' })

@@ -140,6 +140,21 @@ test('a live log is followed to its end, unless somebody reads above', async () 
   expect(complaints).toEqual([])
 })
 
+test('more than a million lines come in parts, and one goes on to another part from wherever one was', async () => {
+  const huge = await ranTask('seq 1000300')
+  const { page } = await dashboard.visit(`/tasks/${huge}/log#L1000200`)
+  await isInView(page, 1_000_200)
+  await page.getByRole('button', { name: 'Before' }).click()
+  await page.getByText('Lines 1 to 1,000,000 of 1,000,300').waitFor()
+  await isInView(page, 1_000_000)
+  await page.getByRole('button', { name: 'After' }).click()
+  await isInView(page, 1_000_001)
+  await page.keyboard.press('End')
+  await isInView(page, 1_000_300)
+  await page.getByRole('button', { name: 'Before' }).click()
+  await isInView(page, 1_000_000)
+})
+
 test('what failed opens at its first error, and n and p go through errors', async () => {
   const task = await ranTask(
     `seq -f 'fine %.0f' 3000; echo 'error: the first' >&2; seq -f 'more %.0f' 3000; echo 'fatal: the second'; exit 1`,

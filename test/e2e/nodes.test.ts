@@ -157,12 +157,15 @@ describe('acting', () => {
     for (const id of chain) expect((await nodes.ask('GET', `/v1/nodes/${id}`)).status).toBe(404)
   })
 
-  test('waiting tells when a node has ended', async () => {
-    const [id] = await nodes.add(sleeping(7000))
+  test('waiting tells when a node has ended, also while another one is looked at', async () => {
+    const [id, other] = await nodes.add(sleeping(7000), shell('true # looked at meanwhile'))
     const { page } = await dashboard.visit(`/nodes?node=${id}`)
     await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: 'Tell me when it has ended' }).click()
     await page.getByText('waiting for its end').waitFor()
+    await row(page, 'looked at meanwhile').click()
+    await page.getByRole('region', { name: `Node ${other}` }).waitFor()
+    await page.getByText('waiting for its end').waitFor({ state: 'detached' })
     await nodes.ask('PUT', `/v1/scheduler/kill?id=${id}`)
     await page.getByText(`Node ${id}: killed`).waitFor()
   })

@@ -66,6 +66,13 @@ test('rows are folded by name or worker, what is over is hidden, and the table s
   expect(new URL(page.url()).searchParams.get('hide')).toBe('1')
 })
 
+test('a row that is folded by scope leads to the tasks of the scope', async () => {
+  const { page } = await dashboard.visit('/timeline?fold=scope')
+  await page.getByRole('link', { name: `archive:${story.name}` }).click()
+  await page.waitForURL('**/tasks?**')
+  await page.getByRole('link', { name: '2:check' }).first().waitFor()
+})
+
 test('what is added to a revision shows up by itself', async () => {
   const { page } = await dashboard.visit(`/timeline?archive=${story.name}&rev=3`)
   await page.getByRole('button', { name: /^live/ }).waitFor()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { complete, mayConcern, quoted, readFilter, writeFilter } from './filter.ts'
+import { complete, mayConcern, quoted, quotedWord, readFilter, writeFilter } from './filter.ts'
 
 test('a filter is taken apart and put together', () => {
   const text = 'state:failed,held scope:"archive:a b" make "two words" KIND:x'
@@ -21,6 +21,7 @@ test('what is not well formed is kept as it is', () => {
 
 test('values are quoted where they must be', () => {
   expect(['a', 'a b', 'a"b'].map(quoted)).toEqual(['a', '"a b"', '"a\\"b"'])
+  expect(['a', 'a b', 'a:b'].map(quotedWord)).toEqual(['a', '"a b"', '"a:b"'])
 })
 
 const qualifiers = [

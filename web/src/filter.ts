@@ -34,9 +34,13 @@ export function readFilter(text: string): Term[] {
 export const writeFilter = (terms: readonly { readonly text: string }[]): string =>
   terms.map(({ text }) => text).join(' ')
 
+const inQuotes = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
+
 /** A value as it must be written behind a qualifier. */
-export const quoted = (value: string): string =>
-  /[\s"\\]/.test(value) || value === '' ? `"${value.replace(/["\\]/g, '\\$&')}"` : value
+export const quoted = (value: string): string => (/[\s"\\]/.test(value) || value === '' ? inQuotes(value) : value)
+
+/** A text as it must be written to be searched for: what stands before a colon would be read as a qualifier. */
+export const quotedWord = (text: string): string => (text.includes(':') ? inQuotes(text) : quoted(text))
 
 export type Qualifier = {
   readonly name: string

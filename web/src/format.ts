@@ -32,12 +32,18 @@ export function formatRelative(at: number, now: number): string {
 }
 
 const MEDIUM = { dateStyle: 'medium', timeStyle: 'medium' } as const
+let zone: string | undefined
 let dateTime = new Intl.DateTimeFormat(undefined, MEDIUM)
 
 /** From now on times are written in this zone: `Europe/Zurich`. See zone.ts, which knows what was chosen. */
 export function writeTimesIn(timeZone: string): void {
-  dateTime = new Intl.DateTimeFormat(undefined, { ...MEDIUM, timeZone })
+  zone = timeZone
+  dateTime = timeFormat(MEDIUM)
 }
+
+/** Writes times in another way than `formatInstant` does, in the zone that was chosen. */
+export const timeFormat = (look: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat(undefined, { ...look, timeZone: zone })
 
 /** A time in the zone that was chosen. */
 export const formatInstant = (at: number): string => (Number.isFinite(at) ? dateTime.format(at) : 'unknown')

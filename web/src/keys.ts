@@ -127,6 +127,22 @@ export function useKeys(keys: readonly Key[], title = 'This screen'): void {
 const TYPING = 'input:not([type="checkbox"], [type="radio"], [type="button"], [type="range"]), textarea, select'
 const CLOSED = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]'
 
+const ALONG: Readonly<Record<string, 'x' | 'y'>> = { ArrowUp: 'y', ArrowDown: 'y', ArrowLeft: 'x', ArrowRight: 'x' }
+
+/** Whether a key scrolls the box that has the focus: one that can have it in order to be scrolled by keyboard. */
+function isScrolledBy(place: HTMLElement, key: string): boolean {
+  const along = ALONG[key]
+  if (along === undefined) return false
+  for (let box: HTMLElement | null = place; box !== null; box = box.parentElement) {
+    if (box.tabIndex < 0) continue
+    const { overflowX, overflowY } = getComputedStyle(box)
+    const [overflow, hidden] =
+      along === 'x' ? [overflowX, box.scrollWidth - box.clientWidth] : [overflowY, box.scrollHeight - box.clientHeight]
+    if (hidden > 0 && (overflow === 'auto' || overflow === 'scroll')) return true
+  }
+  return false
+}
+
 /** Listens to the keyboard. Answers how to end it. Once, by the shell. */
 export function startKeys(): () => void {
   const onKeyDown = (event: KeyboardEvent) => {
@@ -137,6 +153,7 @@ export function startKeys(): () => void {
     if (!press.isMod && (place.isContentEditable || place.matches(TYPING))) return
     // A button or a link that has the focus is pressed by these itself.
     if ((event.key === 'Enter' || event.key === ' ') && place.closest('a, button, summary') !== null) return
+    if (isScrolledBy(place, event.key)) return
     const meant = reader.read(press, groups, { now: event.timeStamp, hasLetters })
     if (meant === undefined) return
     event.preventDefault()

@@ -10,6 +10,8 @@ export type ConfirmProps = {
   readonly title: string
   /** What it happens to, by name. */
   readonly objects: readonly string[]
+  /** It happens to more than these. */
+  readonly isCut?: boolean
   /** What will be, and whether it can be undone. */
   readonly children?: ReactNode
   /** The verb: `Cancel 3 tasks`. */
@@ -20,7 +22,8 @@ export type ConfirmProps = {
 const SHOWN = 12
 
 /** Asks before something that cannot be taken back, and names what it happens to. Stays open when it is refused. */
-export function Confirm({ isOpen, onClose, title, objects, children, action, onConfirm }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const { isOpen, onClose, title, objects, isCut = false, children, action, onConfirm } = props
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
   const confirm = async () => {
@@ -47,7 +50,12 @@ export function Confirm({ isOpen, onClose, title, objects, children, action, onC
                 {name}
               </li>
             ))}
-            {objects.length > SHOWN && <li className="muted">and {objects.length - SHOWN} more</li>}
+            {objects.length > SHOWN && (
+              <li className="muted">
+                and {isCut && 'more than '}
+                {objects.length - SHOWN} more
+              </li>
+            )}
           </ul>
           {error !== undefined && (
             <p className="confirm-error" role="alert">

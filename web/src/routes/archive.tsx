@@ -5,7 +5,8 @@ import { Link } from '../parts/link.tsx'
 import { Page } from '../parts/page.tsx'
 import { Loaded } from '../parts/panel.tsx'
 import { archiveLooks, StateBadge } from '../parts/state-badge.tsx'
-import { Loom, type LoomSearch } from './loom/screen.tsx'
+import type { LoomSearch } from './loom/address.ts'
+import { Loom } from './loom/screen.tsx'
 
 const page = getRouteApi('/shell/archives/$name')
 

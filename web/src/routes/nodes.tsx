@@ -93,7 +93,10 @@ function useTree({ zoom, state, type }: Search): NodeTree {
         : { is: 'node', id: zoom }
     return new NodeTree(ask, top)
   }, [zoom, state, type])
-  useEffect(() => void tree.start(), [tree])
+  useEffect(() => {
+    void tree.start()
+    return () => tree.stop()
+  }, [tree])
   useLive(
     ['node'],
     (events) => void tree.hear(events).catch(() => {}),

@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { call, routes } from '../api.ts'
 import { clock } from '../clock.ts'
+import { formatInstant } from '../format.ts'
 import { useKeys } from '../keys.ts'
 import { Button } from '../parts/button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -99,7 +100,7 @@ function Spans({ search: { worker, from, to, span = '1h' } }: { readonly search:
       ))}
       {from !== undefined && (
         <span className="muted">
-          {new Date(from).toLocaleString()} – {to === undefined ? 'now' : new Date(to).toLocaleString()}
+          {formatInstant(Date.parse(from))} – {to === undefined ? 'now' : formatInstant(Date.parse(to))}
         </span>
       )}
     </nav>

@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { CirclePause, CirclePlay, LogOut } from 'lucide-react'
 import { useState } from 'react'
 import { type BodyAnswered, call, queryOf, routes, useRefusal } from '../api.ts'
+import { quoted } from '../filter.ts'
 import { formatDuration } from '../format.ts'
 import { useLiveState } from '../live.ts'
 import { Button } from '../parts/button.tsx'
@@ -75,7 +76,7 @@ function Unserved({ refetchInterval }: { readonly refetchInterval: number | fals
   return unserved.map(({ queue, kind, sentence, count }) => (
     <div key={`${queue} ${kind}`} className="workers-warning" role="status">
       <span className="name">{sentence}</span>
-      <Link to="/tasks" search={{ q: `state:ready${queue === null ? '' : ` queue:${queue}`}` }}>
+      <Link to="/tasks" search={{ q: `state:ready${queue === null ? '' : ` queue:${quoted(queue)}`}` }}>
         {count === 1 ? 'The task' : `The ${count} tasks`}
       </Link>
     </div>

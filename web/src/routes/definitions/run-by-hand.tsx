@@ -1,5 +1,5 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { type BodyAnswered, call, routes, useRefusal } from '../../api.ts'
 import { Button } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -36,9 +36,15 @@ export function RunByHand({ name, found }: { readonly name: string; readonly fou
 function RunForm({ name, rev, workflow }: { name: string; rev: number; workflow: Workflow }) {
   const navigate = useNavigate()
   const refusal = useRefusal(routes.runs.create)
+  const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
-  const run = async (form: FormData) => {
+  // Not as the form's action: React would empty the fields after it, also when the run was refused.
+  const run = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    if (isBusy) return
+    setBusy(true)
     setError(undefined)
+    const form = new FormData(event.currentTarget)
     const given = workflow.inputs.map((input) => [input.name, (form.get(input.name) ?? '') as string] as const)
     const inputs = Object.fromEntries(given.filter(([, value]) => value !== ''))
     try {
@@ -48,10 +54,12 @@ function RunForm({ name, rev, workflow }: { name: string; rev: number; workflow:
       await navigate({ to: '/archives/$name/r/$rev', params: { name, rev: String(rev) } })
     } catch (refused) {
       setError((refused as Error).message)
+    } finally {
+      setBusy(false)
     }
   }
   return (
-    <form className="definitions-run" action={run}>
+    <form className="definitions-run" onSubmit={(event) => void run(event)}>
       <p className="muted name">Tasks: {workflow.tasks.join(', ')}</p>
       {workflow.inputs.map((input) => (
         // biome-ignore lint/a11y/noLabelWithoutControl: it holds an input or a select
@@ -78,7 +86,7 @@ function RunForm({ name, rev, workflow }: { name: string; rev: number; workflow:
         </label>
       ))}
       {error !== undefined && <p role="alert">{error}</p>}
-      <Button type="submit" kind="primary" refusal={refusal}>
+      <Button type="submit" kind="primary" refusal={refusal} isBusy={isBusy}>
         Run {workflow.name} at r{rev}
       </Button>
     </form>

@@ -27,6 +27,7 @@ type LinesProps = Pick<RowProps, 'address' | 'rawAddress' | 'startedAt' | 'onCho
   readonly current: number | undefined
   /** Where to go; a new round goes there again. */
   readonly jump: Jump | undefined
+  readonly onGo: (line: number) => void
   readonly isFollowing: boolean
   readonly onFollow: (isFollowing: boolean) => void
   readonly times: Times
@@ -62,12 +63,16 @@ export function LogLines(props: LinesProps) {
 
   const wanted = jump === undefined ? undefined : folding.row(Math.min(Math.max(1, jump.line), Math.max(1, total))) - 1
   const round = jump?.round
+  // One goes there once: whoever has gone on to another part since then is not fetched back.
+  const served = useRef<number>(undefined)
   // biome-ignore lint/correctness/useExhaustiveDependencies: it goes there when it is told to, not when lines come
   useEffect(() => {
-    if (wanted === undefined) return
+    if (wanted === undefined || served.current === round) return
     const wantedPart = Math.floor(wanted / MOST_ROWS)
-    if (wantedPart !== part) setPart(wantedPart)
-    virtual.scrollToIndex(wanted - wantedPart * MOST_ROWS, { align: 'center' })
+    // The rows of another part are there when it is drawn.
+    if (wantedPart !== part) return setPart(wantedPart)
+    served.current = round
+    virtual.scrollToIndex(wanted - part * MOST_ROWS, { align: 'center' })
   }, [round, part])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: it stays at the end whenever there is more
@@ -113,18 +118,14 @@ export function LogLines(props: LinesProps) {
           })}
         </div>
       </div>
-      <LogMap
-        pages={pages}
-        matches={props.matches}
-        onGo={(line) => virtual.scrollToIndex(folding.row(line) - 1 - part * MOST_ROWS)}
-      />
+      <LogMap pages={pages} matches={props.matches} onGo={props.onGo} />
       <NewLines
         total={total}
         isFollowing={isFollowing}
         isComplete={pages.facts?.is_complete ?? true}
         onFollow={props.onFollow}
       />
-      {rows > MOST_ROWS && <Parts part={part} rows={rows} onPart={setPart} />}
+      {rows > MOST_ROWS && <Parts part={part} rows={rows} onRow={(row) => props.onGo(folding.line(row))} />}
     </div>
   )
 }
@@ -172,16 +173,17 @@ function NewLines({ total, isFollowing, isComplete, onFollow }: NewLinesProps) {
   )
 }
 
-function Parts({ part, rows, onPart }: { part: number; rows: number; onPart: (part: number) => void }) {
+/** Goes on where the part that is shown begins or ends. */
+function Parts({ part, rows, onRow }: { part: number; rows: number; onRow: (row: number) => void }) {
   const last = Math.floor((rows - 1) / MOST_ROWS)
   const [from, to] = [part * MOST_ROWS + 1, Math.min(rows, (part + 1) * MOST_ROWS)]
   return (
     <p className="log-parts row">
       Lines {formatCount(from)} to {formatCount(to)} of {formatCount(rows)}
-      <Button refusal={part === 0 ? 'This is the beginning' : undefined} onClick={() => onPart(part - 1)}>
+      <Button refusal={part === 0 ? 'This is the beginning' : undefined} onClick={() => onRow(from - 1)}>
         Before
       </Button>
-      <Button refusal={part === last ? 'This is the end' : undefined} onClick={() => onPart(part + 1)}>
+      <Button refusal={part === last ? 'This is the end' : undefined} onClick={() => onRow(to + 1)}>
         After
       </Button>
     </p>

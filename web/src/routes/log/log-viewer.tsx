@@ -93,6 +93,7 @@ function AttemptLog({ task, choice, onChoose, isPage = false, of }: LogViewerPro
           matches={search.found?.matches ?? []}
           current={search.line}
           jump={place.jump}
+          onGo={place.goTo}
           isFollowing={place.isFollowing}
           onFollow={place.setFollowing}
           times={reading.times}

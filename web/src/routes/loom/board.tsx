@@ -19,6 +19,7 @@ import {
 import { keyOf, lit, type Place } from './reach.ts'
 import { Sheet } from './sheet.ts'
 import type { LoomSource } from './source.ts'
+import type { Start } from './use-focus.ts'
 import { mark } from './use-loom.ts'
 
 export type BoardProps = {
@@ -38,8 +39,7 @@ export type BoardProps = {
   readonly onKeyDown: (event: React.KeyboardEvent, rowsInView: number) => void
   /** The revision at the top of what is in view, when it came to rest. */
   readonly onRest: (number: number, isAtTop: boolean) => void
-  /** Where to begin. */
-  readonly start: number | undefined
+  readonly start: Start
 }
 
 const nowhere: View = { left: 0, top: 0, width: 0, height: 0 }
@@ -93,7 +93,7 @@ export function Board(props: BoardProps) {
     })
   })
 
-  useAnchor({ scroller, at, sheet, start: props.start })
+  useAnchor({ scroller, at, sheet, start: props.start.number })
   const newCount = useNewRows(source, scroller)
   useRest(view, at, props.onRest)
   useEffect(() => {
@@ -108,6 +108,17 @@ export function Board(props: BoardProps) {
     const { left, top } = reveal(at, readView(element), focus.number, place)
     if (left !== element.scrollLeft || top !== element.scrollTop) element.scrollTo({ left, top })
   }, [focus?.number, place, at.columnWidth])
+
+  const shown = useRef(props.start)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when somebody else has changed the address, and only then
+  useEffect(() => {
+    const element = scroller.current
+    // A cell that the address names comes into view as the focus does.
+    if (element === null || focus !== undefined || shown.current === props.start) return
+    shown.current = props.start
+    const { number } = props.start
+    element.scrollTo({ top: number === undefined ? 0 : reveal(at, readView(element), number, -1).top })
+  }, [props.start])
 
   const onScroll = () => {
     const element = scroller.current
@@ -134,7 +145,7 @@ export function Board(props: BoardProps) {
         className="loom-scroll"
         onScroll={onScroll}
         {...pointer}
-        onKeyDown={(event) => props.onKeyDown(event, inView)}
+        onKeyDown={(event) => isWithin(event) && props.onKeyDown(event, inView)}
       >
         <div className="loom-space" style={{ height: totalHeight(at), width: Math.max(totalWidth(at), view.width) }}>
           <div className="loom-sheet" aria-hidden="true">
@@ -287,6 +298,9 @@ type PointerGiven = Pick<BoardProps, 'order' | 'onFocus' | 'onOpen' | 'onChoose'
   readonly setHover: (hit: Hit | undefined) => void
 }
 
+/** React also tells of what happens in a dialog that was opened from in here, and that lies elsewhere on the page. */
+const isWithin = (event: React.SyntheticEvent): boolean => event.currentTarget.contains(event.target as Node)
+
 /** Points at cells by where they are, and drags the cloth. */
 function usePointer({ scroller, at, order, onFocus, onOpen, onChoose, setHover }: PointerGiven) {
   const drag = useRef<{ x: number; y: number; left: number; top: number; isMoved: boolean }>(undefined)
@@ -298,11 +312,12 @@ function usePointer({ scroller, at, order, onFocus, onOpen, onChoose, setHover }
     if (y < at.head || x < at.side) return undefined
     return hit(at, x + element.scrollLeft, y + element.scrollTop)
   }
-  const isControl = (event: { target: EventTarget }) => (event.target as Element).closest('a, button') !== null
+  const isNotOurs = (event: React.SyntheticEvent) =>
+    !isWithin(event) || (event.target as Element).closest('a, button') !== null
   return {
     onPointerDown(event: PointerEvent) {
       const element = scroller.current
-      if (element === null || event.button !== 0 || event.pointerType !== 'mouse' || isControl(event)) return
+      if (element === null || event.button !== 0 || event.pointerType !== 'mouse' || isNotOurs(event)) return
       drag.current = {
         x: event.clientX,
         y: event.clientY,
@@ -312,6 +327,7 @@ function usePointer({ scroller, at, order, onFocus, onOpen, onChoose, setHover }
       }
     },
     onPointerMove(event: PointerEvent) {
+      if (!isWithin(event)) return
       const [from, element] = [drag.current, scroller.current]
       if (from !== undefined && element !== null && event.buttons === 1) {
         const [dx, dy] = [event.clientX - from.x, event.clientY - from.y]
@@ -326,7 +342,7 @@ function usePointer({ scroller, at, order, onFocus, onOpen, onChoose, setHover }
     onClick(event: React.MouseEvent) {
       const isDragged = drag.current?.isMoved === true
       drag.current = undefined
-      const found = isDragged || isControl(event) ? undefined : find(event)
+      const found = isDragged || isNotOurs(event) ? undefined : find(event)
       const column = order[found?.place ?? -1]
       if (found === undefined || column === undefined) return
       if (event.ctrlKey || event.metaKey) onChoose({ number: found.number, column })
@@ -335,7 +351,7 @@ function usePointer({ scroller, at, order, onFocus, onOpen, onChoose, setHover }
     onDoubleClick(event: React.MouseEvent) {
       const found = find(event)
       const column = order[found?.place ?? -1]
-      if (found !== undefined && column !== undefined && !isControl(event)) onOpen({ number: found.number, column })
+      if (found !== undefined && column !== undefined && !isNotOurs(event)) onOpen({ number: found.number, column })
     },
   }
 }

@@ -8,6 +8,7 @@ import { cellLooks } from './legend.tsx'
 import type { Place } from './reach.ts'
 import type { LoomSource } from './source.ts'
 import { speak } from './speak.ts'
+import type { Start } from './use-focus.ts'
 
 const ITEM = 64
 const GAP_ITEM = 96
@@ -17,7 +18,7 @@ type ListProps = {
   readonly name: string
   readonly order: readonly number[]
   readonly focus: Place | undefined
-  readonly start: number | undefined
+  readonly start: Start
   readonly gap: (index: number) => ReactNode
   readonly onFocus: (cell: Place) => void
 }
@@ -37,10 +38,14 @@ export function LoomList({ source, name, order, focus, start, gap, onFocus }: Li
   const look = () => {
     if (box.current !== null) setView({ top: box.current.scrollTop, height: box.current.clientHeight })
   }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when it is first shown, and when the address says another
+  useEffect(() => {
+    if (box.current === null) return
+    box.current.scrollTop = start.number === undefined ? 0 : above + (cloth.planned - start.number - 2) * ITEM
+    look()
+  }, [start])
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is first shown
   useEffect(() => {
-    if (start !== undefined && box.current !== null) box.current.scrollTop = above + (cloth.planned - start - 2) * ITEM
-    look()
     const watcher = new ResizeObserver(look)
     if (box.current !== null) watcher.observe(box.current)
     return () => watcher.disconnect()

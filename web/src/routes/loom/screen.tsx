@@ -1,12 +1,13 @@
 // The loom and what is around it: tools above, what is focused beside, what is chosen below.
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { type KeyboardEvent, useMemo, useState, useSyncExternalStore } from 'react'
 import { clock } from '../../clock.ts'
 import { Button } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Failure, Loading } from '../../parts/panel.tsx'
 import { tell } from '../../parts/toast.tsx'
 import { useActs, verbWords } from './act.tsx'
+import type { LoomSearch } from './address.ts'
 import { type Archive, ArchiveNote } from './archive-note.tsx'
 import { Board } from './board.tsx'
 import { type Chosen, chosenOf, fitting, rectangle, toggle, verbs } from './choose.ts'
@@ -15,17 +16,16 @@ import { GapContent } from './gap.tsx'
 import { type Command, commandOf } from './keys.ts'
 import { KeyHelp, Legend } from './legend.tsx'
 import { LoomList } from './list.tsx'
-import { Rail, useSettled, useTask } from './rail.tsx'
+import { Rail, useTask } from './rail.tsx'
 import type { Place } from './reach.ts'
 import type { LoomSource } from './source.ts'
 import { speak } from './speak.ts'
 import { Tools } from './tools.tsx'
+import { useFocus } from './use-focus.ts'
 import { useLoom } from './use-loom.ts'
 import { useLoomKeys } from './use-loom-keys.ts'
 import { SIDE, walk } from './walk.ts'
 import './loom.css'
-
-export type LoomSearch = { readonly [name in 'at' | 'task' | 'columns']?: string | undefined }
 
 type LoomProps = {
   readonly archive: Archive
@@ -71,13 +71,12 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
   const isNarrow = useNarrow()
   const acts = useActs(name, source)
   const order = useColumns(source, search.columns)
-  const [focus, setFocus] = useFocus(source, search, onSearch)
+  const { focus, move: setFocus, start, write, rest } = useFocus(source, search, onSearch)
   const [chosen, setChosen] = useState<Chosen>(new Map())
   const [anchor, setAnchor] = useState<Place>()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the cloth is changed in place, and version says when
   const reached = useMemo(() => frontier(cloth, order), [cloth, order, version])
   const task = useTask(source, focus)
-  const start = useState(() => numberIn(search.at))[0]
   const open = useOpen(source, name)
   const focusOn = (cell: Place) => {
     setFocus(cell)
@@ -134,7 +133,7 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
     <div className="loom">
       <div className="loom-main">
         <ArchiveNote archive={archive} />
-        <Tools archive={archive} source={source} reached={reached} search={search} onSearch={onSearch} />
+        <Tools archive={archive} source={source} reached={reached} search={search} onSearch={write} />
         {source.error !== undefined && (
           <div className="loom-note" role="alert">
             <p>Some revisions could not be loaded: {source.error.message}</p>
@@ -157,11 +156,7 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
             onOpen={(cell) => open(cell, 'task')}
             onChoose={choose}
             onKeyDown={onKeyDown}
-            onRest={(number, isAtTop) => {
-              const at = isAtTop ? undefined : `r${number}`
-              if (focus === undefined && at !== search.at)
-                onSearch({ ...without(search), ...(at === undefined ? {} : { at }) })
-            }}
+            onRest={rest}
           />
         )}
         <Bulk source={source} chosen={chosen} acts={acts} onClear={() => setChosen(new Map())} />
@@ -222,11 +217,6 @@ const isOfCell = ({ do: verb }: Command): boolean =>
   !['move', 'page', 'edge', 'next failure', 'previous failure', 'leave'].includes(verb)
 const isOfChosen = ({ do: verb }: Command): boolean => verb === 'retry' || verb === 'cancel'
 
-const numberIn = (at: string | undefined): number | undefined => {
-  const number = Number(/^r?(\d{1,15})$/.exec(at ?? '')?.[1] ?? Number.NaN)
-  return Number.isNaN(number) ? undefined : number
-}
-
 /** The columns whose names hold the text; COMMIT stays. */
 function useColumns(source: LoomSource, filter: string | undefined): readonly number[] {
   const { order, columns } = source.cloth
@@ -237,32 +227,6 @@ function useColumns(source: LoomSource, filter: string | undefined): readonly nu
       : order.filter((column) => column === 0 || columns[column]?.name.toLowerCase().includes(text) === true)
   }, [order, columns, filter])
 }
-
-/** The focused cell, as the address names it; a walk is written there when it has come to rest. */
-function useFocus(source: LoomSource, search: LoomSearch, onSearch: LoomProps['onSearch']) {
-  const [focus, setFocus] = useState<Place | undefined>(() => {
-    const number = numberIn(search.at)
-    if (number === undefined || search.task === undefined) return undefined
-    const column = source.cloth.find(search.task)
-    return { number, column: column ?? SIDE }
-  })
-  const [hasMoved, setMoved] = useState(false)
-  const settled = useSettled(focus, 200)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a move of the focus is written
-  useEffect(() => {
-    if (!hasMoved) return
-    const task = settled === undefined ? undefined : source.cloth.columns[settled.column]?.name
-    const named = settled === undefined ? {} : { at: `r${settled.number}`, ...(task === undefined ? {} : { task }) }
-    onSearch({ ...without(search), ...named })
-  }, [settled, hasMoved])
-  const move = (cell: Place | undefined) => {
-    setMoved(true)
-    setFocus(cell)
-  }
-  return [focus, move] as const
-}
-
-const without = ({ columns }: LoomSearch): LoomSearch => (columns === undefined ? {} : { columns })
 
 /** Leaves the loom for the page of a cell. */
 function useOpen(source: LoomSource, name: string) {

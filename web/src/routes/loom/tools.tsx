@@ -1,11 +1,11 @@
 import { useState } from 'react'
 import { routes, useRefusal } from '../../api.ts'
 import { Button } from '../../parts/button.tsx'
+import type { LoomSearch } from './address.ts'
 import { type Archive, HoldButton } from './archive-note.tsx'
 import { type Reached, tellFrontier } from './frontier.ts'
 import { CatchUp } from './gap.tsx'
 import { RunDialog } from './run-dialog.tsx'
-import type { LoomSearch } from './screen.tsx'
 import type { LoomSource } from './source.ts'
 
 type ToolsProps = {

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Ellipsis, OctagonX, Pencil, Plus, RotateCw } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useState, useSyncExternalStore } from 'react'
 import { call, routes, useRefusal } from '../../api.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -9,11 +9,13 @@ import { tell } from '../../parts/toast.tsx'
 import type { Node, NodeType } from './form-data.ts'
 import { AddChain, AddNode, EditNode, MoveNode, readVersioned } from './node-form.tsx'
 import type { TreeRow } from './patch-row.ts'
+import { type Removal, removalLimit, removalOf } from './removal.ts'
+import { Waits } from './waits.ts'
 
 type Dialog =
   | { readonly is: 'add' | 'chain' | 'kill' }
   | { readonly is: 'edit' | 'move'; readonly node: Node; readonly etag: string }
-  | { readonly is: 'remove'; readonly isChain: boolean; readonly objects: readonly string[] }
+  | { readonly is: 'remove'; readonly isChain: boolean; readonly removal: Removal }
 
 type NodeActionsProps = {
   readonly row: TreeRow
@@ -34,10 +36,10 @@ export function NodeActions({ row, parentType, onSelect, onRemoved }: NodeAction
   const refusals = useRefusals(row)
   const begin = async (is: 'edit' | 'move') => setDialog({ is, ...(await readVersioned(row.id)) })
   const beginRemove = async (isChain: boolean) => {
-    const query = { down: row.id, limit: isChain ? 1000 : 1, metadata: 'summary' }
+    const query = { down: row.id, limit: removalLimit(isChain), metadata: 'summary' }
     const found = await call(routes.nodes.list, { query })
     const rows = 'nodes' in found ? found.nodes : found
-    setDialog({ is: 'remove', isChain, objects: rows.map(({ id, summary }) => `${id} ${summary ?? ''}`) })
+    setDialog({ is: 'remove', isChain, removal: removalOf(rows) })
   }
   const attempt = (work: Promise<unknown>) => {
     work.catch((error: Error) => tell(error.message, { isError: true }))
@@ -128,9 +130,10 @@ export function NodeActions({ row, parentType, onSelect, onRemoved }: NodeAction
         <Confirm
           isOpen
           onClose={close}
-          title={dialog.objects.length === 1 ? `Remove node ${row.id}?` : `Remove ${dialog.objects.length} nodes?`}
-          objects={dialog.objects}
-          action={dialog.objects.length === 1 ? 'Remove' : `Remove ${dialog.objects.length} nodes`}
+          title={`Remove ${dialog.removal.words}?`}
+          objects={dialog.removal.objects}
+          isCut={dialog.removal.isCut}
+          action={dialog.removal.objects.length === 1 ? 'Remove' : `Remove ${dialog.removal.words}`}
           onConfirm={() => remove(dialog.isChain)}
         >
           <p>What has not started never will. This cannot be undone.</p>
@@ -168,39 +171,19 @@ function useRefusals({ state, children }: TreeRow): Refusals {
   }
 }
 
+const waits = new Waits({
+  async ask(id, signal) {
+    const headers = { prefer: 'wait=55' }
+    const { nodes } = await call(routes.scheduler.wait, { query: { id } }, { signal, headers })
+    const state = nodes[0]?.state
+    return state !== undefined && ENDED.has(state) ? state : undefined
+  },
+  onEnd: (id, state) => tell(`Node ${id}: ${state}`, { isError: state === 'failed' }),
+  onError: ({ message }) => tell(message, { isError: true }),
+})
+
 /** Waits on the server for the end of a node, and says it; also when another node is looked at meanwhile. */
 function useWaiting(id: string): { readonly isOn: boolean; readonly toggle: () => void } {
-  const waits = useRef(new Map<string, AbortController>())
-  const [, redraw] = useState(0)
-  const stop = (of: string) => {
-    waits.current.get(of)?.abort()
-    waits.current.delete(of)
-    redraw((count) => count + 1)
-  }
-  useEffect(() => {
-    const all = waits.current
-    return () => {
-      for (const wait of all.values()) wait.abort()
-    }
-  }, [])
-  const wait = async (signal: AbortSignal) => {
-    for (;;) {
-      const headers = { prefer: 'wait=55' }
-      const { nodes } = await call(routes.scheduler.wait, { query: { id } }, { signal, headers })
-      const state = nodes[0]?.state
-      if (state === undefined || !ENDED.has(state)) continue
-      tell(`Node ${id}: ${state}`, { isError: state === 'failed' })
-      return
-    }
-  }
-  const toggle = () => {
-    if (waits.current.has(id)) return stop(id)
-    const ending = new AbortController()
-    waits.current.set(id, ending)
-    redraw((count) => count + 1)
-    wait(ending.signal)
-      .catch((error: Error) => ending.signal.aborted || tell(error.message, { isError: true }))
-      .finally(() => stop(id))
-  }
-  return { isOn: waits.current.has(id), toggle }
+  const isOn = useSyncExternalStore(waits.watch, () => waits.isOn(id))
+  return { isOn, toggle: () => waits.toggle(id) }
 }

@@ -2,13 +2,14 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Pencil, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { call, open, routes, textOf, useCall, useRefusal } from '../../api.ts'
-import { type Json, memberOf, readJson, writeJson } from '../../json.ts'
+import { type Json, memberOf, readJson } from '../../json.ts'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { CodeBlock } from '../../parts/code-block.tsx'
 import { FormDialog, fieldOf, TextArea, TextField } from '../../parts/form.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 import { Loaded } from '../../parts/panel.tsx'
 import { tell } from '../../parts/toast.tsx'
+import { MOST_BYTES, toEdit } from './edit-value.ts'
 import { type Node, parseExact } from './form-data.ts'
 
 const WRITTEN_BY_SERVER = new Set(['result', 'signal', 'error', 'stdout', 'stderr', 'mixedout'])
@@ -28,10 +29,9 @@ export function NodeData({ node }: { readonly node: Node }) {
   const keys = [...Object.keys(node.data), ...(node.omitted ?? [])].sort()
   const isStarted = node.metadata.state !== 'incipient'
   const edit = async (key: string) => {
-    const response = await open(routes.nodes.read, { params: { id: node.id, key }, query: { limit: 1_048_576 } })
-    const value = memberOf(readJson(await response.text()), 'data')
+    const response = await open(routes.nodes.read, { params: { id: node.id, key }, query: { limit: MOST_BYTES } })
     const etag = response.headers.get('etag') ?? undefined
-    setEdited({ key, text: value === undefined ? '' : writeJson(value), etag })
+    setEdited({ key, text: toEdit(node.id, key, await response.text()), etag })
   }
   const reason = (key: string) => {
     if (WRITTEN_BY_SERVER.has(key)) return `${key} is written by the server.`

@@ -1,7 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { ScanSearch, X } from 'lucide-react'
+import { useEffect, useMemo } from 'react'
 import { routes, useCall } from '../../api.ts'
 import { useFreshWhenShown, useLive } from '../../live.ts'
+import { Pace } from '../../pace.ts'
 import { IconButton } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Facts } from '../../parts/facts.tsx'
@@ -35,18 +37,7 @@ export function NodePane(props: NodePaneProps) {
   const { id, onClose } = props
   const node = useCall(routes.nodes.get, { params: { id } })
   const line = useCall(routes.nodes.list, { query: { up: id, limit: MOST_CRUMBS, metadata: ROW_METADATA } })
-  const queries = useQueryClient()
-  const fresh = () => {
-    void queries.invalidateQueries({ queryKey: [routes.nodes.get.name, { params: { id } }] })
-    void queries.invalidateQueries({ queryKey: [routes.nodes.list.name] })
-  }
-  useLive(
-    ['node'],
-    (events) => {
-      if (events.some(({ key, name }) => key === id || name === 'node.added')) fresh()
-    },
-    fresh,
-  )
+  useFreshNode(id)
   useFreshWhenShown([routes.nodes.get.name, routes.nodes.list.name], id)
   const above = (line.data === undefined ? [] : 'nodes' in line.data ? line.data.nodes : line.data) as TreeRow[]
   return (
@@ -58,6 +49,31 @@ export function NodePane(props: NodePaneProps) {
       </header>
       <Loaded query={node}>{(found) => <Content {...props} node={found} line={above} />}</Loaded>
     </section>
+  )
+}
+
+/** Nodes are added all the time, by everybody: the node is fetched again at most so often. */
+const FRESH_MS = 1_000
+
+/** Fetches a node and what it is below again when something happened to it, or nodes came that may be below it. */
+function useFreshNode(id: string): void {
+  const queries = useQueryClient()
+  const pace = useMemo(() => {
+    // Each waits for the one before: under constant change one that is canceled by the next would never be answered.
+    const work = () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: [routes.nodes.get.name, { params: { id } }] }),
+        queries.invalidateQueries({ queryKey: [routes.nodes.list.name] }),
+      ])
+    return new Pace(work, FRESH_MS)
+  }, [queries, id])
+  useEffect(() => () => pace.close(), [pace])
+  useLive(
+    ['node'],
+    (events) => {
+      if (events.some(({ key, name }) => key === id || name === 'node.added')) void pace.ask()
+    },
+    () => void pace.ask(),
   )
 }
 

@@ -204,6 +204,88 @@ describe('events', () => {
   })
 })
 
+describe('however much happens', () => {
+  /** A tree whose time passes when it is told to. */
+  async function aPacedTree(rows: TreeRow[], top: Top = { is: 'roots' }) {
+    const forest = aForest(rows)
+    const waiting: (() => void)[] = []
+    let isDown = false
+    const ask: AskNodes = (query) => (isDown ? Promise.reject(new Error('no answer')) : forest.ask(query))
+    const tree = new NodeTree(ask, top, (then) => {
+      waiting.push(then)
+      return () => {}
+    })
+    await tree.start()
+    forest.asked.length = 0
+    const pass = async () => {
+      for (const then of waiting.splice(0)) then()
+      await new Promise((resolve) => setTimeout(resolve, 0))
+    }
+    const failing = (id: number) => anEvent('failed', String(id), { to: 'failed' })
+    const setDown = (is: boolean) => {
+      isDown = is
+    }
+    return { tree, asked: forest.asked, rows: forest.rows, pass, failing, setDown }
+  }
+  const trees = (count: number) => Array.from({ length: count }, (_, i) => aRow(i + 1, 'root'))
+
+  test('what came is asked for at once, and then together, once in a while', async () => {
+    const { tree, asked, rows, pass } = await aPacedTree(trees(1))
+    for (let id = 2; id <= 60; id += 1) {
+      rows.push(aRow(id, 'root'))
+      await tree.hear([anEvent('node.added', null, { detail: { first: String(id), count: 1 } })])
+    }
+    expect(asked).toEqual([{ new: '1', limit: 1 }])
+    await pass()
+    expect(asked.slice(1)).toEqual([{ new: '2', limit: 58 }])
+    expect(tree.view.lines).toHaveLength(60)
+  })
+
+  test('a few rows are asked for one by one, and for many what is shown at all, so that none stays old', async () => {
+    const { tree, asked, rows, pass, failing } = await aPacedTree(trees(90))
+    for (const row of rows) Object.assign(row, { state: 'failed', result: 7 })
+    await tree.hear([failing(1), failing(2)])
+    expect(asked).toHaveLength(2)
+    await tree.hear(rows.map(({ id }) => failing(Number(id))))
+    expect(asked).toHaveLength(2)
+    await pass()
+    expect(asked.slice(2)).toEqual([{ parent: 'root', order: 'newest', limit: 100 }])
+    expect(rows.every(({ id }) => tree.row(id)?.result === 7)).toBe(true)
+  })
+
+  test('the rows of a filtered list are asked for by and by', async () => {
+    const { tree, asked, rows, pass, failing } = await aPacedTree(trees(50), { is: 'filter' })
+    await tree.hear(rows.map(({ id }) => failing(Number(id))))
+    expect(asked).toHaveLength(20)
+    await pass()
+    await pass()
+    await pass()
+    expect(asked).toHaveLength(50)
+  })
+
+  test('what could not be had is asked for with what happens next', async () => {
+    const { tree, rows, pass, failing, setDown } = await aPacedTree(trees(2))
+    rows.push(aRow(3, 'root'))
+    Object.assign(rows[0] as TreeRow, { result: 7 })
+    setDown(true)
+    const heard = tree.hear([anEvent('node.added', null, { detail: { first: '3', count: 1 } }), failing(1)])
+    await expect(heard).rejects.toThrow('no answer')
+    setDown(false)
+    await pass()
+    await tree.hear([failing(2)])
+    expect(tree.row('3')).toBeDefined()
+    expect(tree.row('1')?.result).toBe(7)
+  })
+
+  test('what came where nobody has looked is not kept', async () => {
+    const { tree, rows } = await aPacedTree(some())
+    rows.push(aRow(6, 4), aRow(7, 1))
+    await tree.hear([anEvent('node.added', null, { detail: { first: '6', count: 2 } })])
+    expect(tree.row('6')).toBeUndefined()
+    expect(tree.row('1')?.children).toBe(3)
+  })
+})
+
 test('a branch that could not be had says so and is tried again', async () => {
   const forest = aForest(some())
   let isDown = false

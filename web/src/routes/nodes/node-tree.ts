@@ -1,6 +1,8 @@
 // The tree of nodes as far as it was opened. It asks for a page of children when a node is opened, and changes rows in
 // place when events tell of them. It knows no browser: how to ask is given.
 import type { LiveEvent } from '../../live.ts'
+import { type Later, Pace } from '../../pace.ts'
+import { Backlog } from './backlog.ts'
 import { patchRow, type TreeRow } from './patch-row.ts'
 
 /** What the rows at the top are: the trees, one node, or all nodes that fit a filter. */
@@ -60,6 +62,10 @@ export type TreeView = {
 const PAGE = 100
 /** What is opened at once by `openBelow`, and asked for again after a break. */
 const MOST_AT_ONCE = 500
+/** So many rows are asked for one by one; for more, what is shown is asked for again. */
+const MOST_SINGLE = 20
+/** What events do not tell is asked for at most so often, however much happens. */
+const FRESH_MS = 1_000
 const TOP = ''
 const EMPTY: Branch = { ids: [], isLoading: true }
 
@@ -70,15 +76,23 @@ export class NodeTree {
   readonly #branches = new Map<string, Branch>()
   readonly #open = new Set<string>()
   readonly #watchers = new Set<() => void>()
+  readonly #pace: Pace
+  readonly #backlog = new Backlog()
   #arrived: readonly string[] = []
   #isOutdated = false
   #view: TreeView | undefined
   /** Whether new trees are shown at once; not while somebody reads further down. */
   isAtTop = true
 
-  constructor(ask: AskNodes, top: Top) {
+  constructor(ask: AskNodes, top: Top, later?: Later) {
     this.#ask = ask
     this.#top = top
+    this.#pace = new Pace(() => this.#catchUp(), FRESH_MS, later)
+  }
+
+  /** Nobody looks at it any more: asks for nothing by itself. */
+  stop(): void {
+    this.#pace.close()
   }
 
   subscribe = (onChange: () => void): (() => void) => {
@@ -153,34 +167,45 @@ export class NodeTree {
 
   /** Events may be missing: asks again for what is shown. */
   async reset(): Promise<void> {
+    this.#backlog.clear()
     const shown = [TOP, ...[...this.#open].filter((id) => this.#branches.has(id))]
     for (const id of this.#branches.keys()) if (!shown.includes(id)) this.#branches.delete(id)
     await Promise.all(shown.map((of) => this.#reload(of)))
   }
 
-  /** Takes in what happened; asks for what events do not tell. */
+  /** Takes in what happened; asks for what events do not tell, soon. */
   async hear(events: readonly LiveEvent[]): Promise<void> {
-    const unsure = new Set<string>()
-    let first: string | undefined
-    let added = 0
     for (const event of events) {
-      const detail = event.detail as { first?: string; count?: number } | null
-      if (event.name === 'node.added') {
-        first ??= detail?.first
-        added += detail?.count ?? 0
-      } else if (event.key !== null) {
-        this.#take(event.key, event, unsure)
-      }
+      const { first, count = 0 } = (event.detail ?? {}) as { first?: string; count?: number }
+      if (event.name !== 'node.added') this.#take(event)
+      else if (first !== undefined) this.#backlog.grow(first, count)
     }
     if (this.#top.is === 'filter') this.#isOutdated = true
     this.#changed()
-    if (added > MOST_AT_ONCE) return this.reset()
-    if (first !== undefined) await this.#fetchAdded(first, added)
-    await Promise.all([...unsure].slice(0, PAGE).map((id) => this.#fetchOne(id)))
+    if (!this.#backlog.isEmpty) await this.#pace.ask()
   }
 
-  #take(id: string, event: LiveEvent, unsure: Set<string>): void {
+  async #catchUp(): Promise<void> {
+    // A filtered list does not jump under its reader: there, rows are asked for by and by.
+    const isMuch = this.#backlog.unsureCount > MOST_SINGLE && this.#top.is !== 'filter'
+    if (isMuch || this.#backlog.addedCount > MOST_AT_ONCE) return this.reset()
+    const batch = this.#backlog.take(MOST_SINGLE)
+    try {
+      if (batch.added !== undefined) await this.#fetchAdded(batch.added.first, batch.added.count)
+      await Promise.all(batch.unsure.map((id) => this.#fetchOne(id)))
+    } catch (error) {
+      // It is asked for again with what happens next.
+      this.#backlog.putBack(batch)
+      throw error
+    }
+    if (!this.#backlog.isEmpty) void this.#pace.ask()
+  }
+
+  #take(event: LiveEvent): void {
+    const { key: id } = event
+    if (id === null) return
     if (event.name === 'node.removed') {
+      this.#backlog.drop(id)
       this.#remove(id)
       return
     }
@@ -189,12 +214,12 @@ export class NodeTree {
     const isMovedHere = event.name === 'node.moved' && this.#branches.has(parent ?? TOP)
     if (row === undefined && !isMovedHere) return
     if (row === undefined || event.name.startsWith('node.')) {
-      unsure.add(id)
+      this.#backlog.doubt(id)
       return
     }
     const patched = patchRow(row, event)
     this.#rows.set(id, patched.row)
-    if (patched.isUnsure) unsure.add(id)
+    if (patched.isUnsure) this.#backlog.doubt(id)
   }
 
   async #fetchAdded(first: string, count: number): Promise<void> {
@@ -224,8 +249,12 @@ export class NodeTree {
 
   #insert(row: TreeRow): void {
     const isNew = !this.#rows.has(row.id)
+    const isRoot = row.parent === 'root'
+    const isNear = isRoot ? this.#top.is === 'roots' : this.#rows.has(row.parent) || this.#branches.has(row.parent)
+    // Nodes come from everywhere; what stands where nobody has looked would only fill the memory.
+    if (isNew && !isNear) return
     this.#rows.set(row.id, row)
-    if (row.parent === 'root') {
+    if (isRoot) {
       if (this.#top.is !== 'roots' || this.#arrived.includes(row.id)) return
       if (this.isAtTop) this.#prepend([row.id])
       else if (!this.#branches.get(TOP)?.ids.includes(row.id)) this.#arrived = [...this.#arrived, row.id]
@@ -281,6 +310,7 @@ export class NodeTree {
       const known = next === undefined ? [] : (this.#branches.get(of)?.ids ?? [])
       const ids = [...new Set([...known, ...page.rows.map(({ id }) => id)])]
       this.#branches.set(of, { ids, next: page.next, isLoading: false })
+      if (of === TOP) this.#arrived = this.#arrived.filter((id) => !ids.includes(id))
     } catch (error) {
       this.#branches.set(of, { ...before, isLoading: false, error: error as Error })
     }

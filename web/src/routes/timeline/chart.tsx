@@ -3,7 +3,7 @@ import { type PointerEvent, useEffect, useRef, useState } from 'react'
 import { Link } from '../../parts/link.tsx'
 import { TaskLink } from '../../parts/task-table.tsx'
 import type { Bar, Item, Row } from './rows-of.ts'
-import { ticksOf, type Window } from './window.ts'
+import { tickFormat, ticksOf, type Window } from './window.ts'
 
 const LANE = 16
 const PADDING = 10
@@ -123,12 +123,7 @@ type Scale = (at: number) => number
 
 function Axis({ window, plot, head, x }: { window: Window; plot: number; head: number; x: Scale }) {
   const { at, step } = ticksOf(window, plot / 110)
-  const format = new Intl.DateTimeFormat(undefined, {
-    ...(step >= 86_400_000 ? { month: 'short', day: 'numeric' } : { hour: '2-digit', minute: '2-digit' }),
-    ...(step < 60_000 ? { second: '2-digit' } : {}),
-    ...(step < 1_000 ? { fractionalSecondDigits: 3 } : {}),
-    hour12: false,
-  })
+  const format = tickFormat(step)
   return (
     <svg className="timeline-axis" width={head + plot} height={24} aria-hidden="true">
       {at.map((time) => (
@@ -157,8 +152,12 @@ function RowHead({ row, width, onLook }: { row: Row; width: number | undefined; 
       )}
       {isOne ? (
         <TaskLink task={first} />
+      ) : row.filter === undefined ? (
+        <span className="mono name">
+          {row.label} <span className="muted">({row.items.length})</span>
+        </span>
       ) : (
-        <Link to="/tasks" search={{ q: row.label }} className="mono name">
+        <Link to="/tasks" search={{ q: row.filter }} className="mono name">
           {row.label} <span className="muted">({row.items.length})</span>
         </Link>
       )}

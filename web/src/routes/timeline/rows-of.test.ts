@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { writeTimesIn } from '../../format.ts'
 import { type Item, rowsOf, sumsOf, type Timeline } from './rows-of.ts'
-import { fitWindow, panBy, readZoom, ticksOf, writeZoom, zoomBy } from './window.ts'
+import { fitWindow, panBy, readZoom, tickFormat, ticksOf, writeZoom, zoomBy } from './window.ts'
 
 const at = (second: number) => new Date(second * 1000).toISOString()
 const ran = (from: number, to: number | null, worker = 'one') => ({
@@ -98,4 +99,24 @@ test('what is shown at first is everything, and ticks are round', () => {
   expect(fitWindow([{ from: 1000, to: Number.POSITIVE_INFINITY }], 11_000)).toEqual({ from: 800, to: 11_200 })
   expect(fitWindow([], 100_000)).toEqual({ from: 40_000, to: 100_000 })
   expect(ticksOf({ from: 900, to: 11_000 }, 6).at).toEqual([2000, 4000, 6000, 8000, 10_000])
+})
+
+test('a folded row leads to its tasks by a filter that the server understands, and that of a worker to none', () => {
+  const filters = (fold: 'name' | 'worker' | 'scope') =>
+    rowsOf(
+      { ...timeline, items: timeline.items.map((one) => ({ ...one, scope: 'archive:My Book', key: `${one.key}:x` })) },
+      { fold, isHiding: false },
+    ).map(({ filter }) => filter)
+  expect(filters('scope')).toEqual(['scope:"archive:My Book"'])
+  expect(filters('name')).toEqual(['"index:x"', '"pdf:x"'])
+  expect(filters('worker')).toEqual([undefined, undefined])
+})
+
+test('moments are written in the zone that was chosen', () => {
+  const noon = Date.parse('2026-01-01T12:00:00Z')
+  const written = ['UTC', 'Asia/Tokyo'].map((zone) => {
+    writeTimesIn(zone)
+    return tickFormat(60_000).format(noon)
+  })
+  expect(written).toEqual(['12:00', '21:00'])
 })

@@ -1,4 +1,5 @@
 import type { BodyAnswered, routes } from '../../api.ts'
+import { quoted, quotedWord } from '../../filter.ts'
 
 export type Timeline = BodyAnswered<typeof routes.timeline.get>
 export type Item = Timeline['items'][number]
@@ -21,6 +22,8 @@ export type Bar = {
 export type Row = {
   readonly id: string
   readonly label: string
+  /** The filter that finds its tasks among all; undefined where no filter tells them apart. */
+  readonly filter: string | undefined
   readonly items: readonly Item[]
   readonly bars: readonly Bar[]
   readonly lanes: number
@@ -74,6 +77,7 @@ export function rowsOf({ items, critical }: Timeline, { fold, isHiding }: Option
     return {
       id: key,
       label: fold === undefined ? labelOf(first) : key,
+      filter: filterOf(key, fold),
       items: all,
       bars,
       lanes,
@@ -86,6 +90,11 @@ function keyOf(item: Item, worker: string | undefined, fold: Fold | undefined): 
   if (fold === 'name') return nameOf(item)
   if (fold === 'worker') return worker ?? ''
   return fold === 'scope' ? item.scope : item.id
+}
+
+function filterOf(key: string, fold: Fold | undefined): string | undefined {
+  if (fold === 'scope') return `scope:${quoted(key)}`
+  return fold === 'name' ? quotedWord(key) : undefined
 }
 
 /** Gives each task a lane in which nothing else is at its time; those beyond the last lane share it. */

@@ -1,4 +1,5 @@
 // The part of time that is shown, and how it is moved.
+import { timeFormat } from '../../format.ts'
 
 export type Window = { readonly from: number; readonly to: number }
 
@@ -56,3 +57,12 @@ export function ticksOf(
   for (let time = first; time <= to && at.length < 100; time += step) at.push(time)
   return { step, at }
 }
+
+/** How moments so far apart are written, in the zone that was chosen. */
+export const tickFormat = (step: number): Intl.DateTimeFormat =>
+  timeFormat({
+    ...(step >= 86_400_000 ? { month: 'short', day: 'numeric' } : { hour: '2-digit', minute: '2-digit' }),
+    ...(step < 60_000 ? { second: '2-digit' } : {}),
+    ...(step < 1_000 ? { fractionalSecondDigits: 3 } : {}),
+    hour12: false,
+  })
