@@ -1,5 +1,6 @@
 import { lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { scratch } from '../../test/scratch.ts'
@@ -23,6 +24,8 @@ test('a pipe that fails tells whoever writes', async () => {
   const pipe = createLinePipe()
   await pipe.take('a line')
   pipe.fail(new Error('there is no such database'))
+  // Nobody takes or reads when the failure is told.
+  await setImmediate()
   await expect(pipe.take('another')).rejects.toThrow('there is no such database')
 })
 

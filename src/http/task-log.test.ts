@@ -139,23 +139,22 @@ type LogServerOptions = FollowersOptions & {
   /** Waited for before an attempt is found. */
   readonly before?: () => Promise<void>
   readonly onGone?: () => void
-  readonly onFollow?: () => void
 }
 
-async function aLogServer({ before, onGone, onFollow, ...options }: LogServerOptions) {
+async function aLogServer({ before, onGone, ...options }: LogServerOptions) {
   const db = await database()
   const graph = await aGraph(db.databaseUrl)
   const outputs: Outputs = {
     read: (of) => readOutput(db.pool, of),
-    follow(of) {
-      onFollow?.()
-      return followOutput(db.pool, of)
-    },
+    follow: (of) => followOutput(db.pool, of),
   }
   const app = await anApp({
     on: db,
     resources: [
-      (on) => on.addHook('onRequest', async (_, reply) => void reply.raw.once('close', () => onGone?.())),
+      (on) =>
+        on.addHook('onRequest', async ({ url }, reply) => {
+          if (url.includes('follow=1')) reply.raw.once('close', () => onGone?.())
+        }),
       (on) => addTaskLog(on, graph.millrace, outputs, options),
     ],
   })
@@ -165,14 +164,15 @@ async function aLogServer({ before, onGone, onFollow, ...options }: LogServerOpt
     await before?.()
     return attempts(...asked)
   })
-  const follow = (token = ADMIN, signal?: AbortSignal) =>
-    fetch(`${app.url}/v1/tasks/${task}/log?follow=1`, {
+  const follow = (token = ADMIN, signal?: AbortSignal, of = task) =>
+    fetch(`${app.url}/v1/tasks/${of}/log?follow=1`, {
       headers: { authorization: `Bearer ${token}` },
       ...(signal === undefined ? {} : { signal }),
     })
   return {
     app,
     follow,
+    add: () => graph.add(),
     async [Symbol.asyncDispose]() {
       await end()
       await app[Symbol.asyncDispose]()
@@ -207,24 +207,27 @@ test('more who follow logs than a server bears are asked to come later', async (
 })
 
 test('who leaves before the task is found takes no place', async () => {
-  const [arrived, found, gone, followed] = [deferred(), deferred(), deferred(), deferred()]
+  const [arrived, found, gone, looked] = [deferred(), deferred(), deferred(), deferred()]
+  let looks = 0
   await using server = await aLogServer({
     most: 1,
     before() {
+      looks += 1
       arrived.resolve()
+      // The first look finds that it has not begun; with the next ones its beginning is waited for.
+      if (looks > 1) looked.resolve()
       return found.promise
     },
     onGone: gone.resolve,
-    onFollow: followed.resolve,
   })
   const caller = new AbortController()
-  const first = server.follow(ADMIN, caller.signal)
+  const first = server.follow(ADMIN, caller.signal, await server.add())
   first.catch(() => {})
   await arrived.promise
   caller.abort()
   await gone.promise
   found.resolve()
-  await followed.promise
+  await looked.promise
   const next = new AbortController()
   expect((await server.follow(ADMIN, next.signal)).status).toBe(200)
   next.abort()
