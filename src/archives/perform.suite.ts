@@ -1,11 +1,11 @@
 // What every kind of repository gives the tasks of its archives.
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { errorOf, expectSuccess, TOKEN, useArchiveTasks } from '../../test/archive-tasks.ts'
 import { isAlive, waitFor } from '../../test/processes.ts'
-import type { Ground } from '../../test/repositories/ground.ts'
+import { folder, type Ground } from '../../test/repositories/ground.ts'
 import { collect } from '../vcs/index.ts'
 import { formatMarker, parseMarker } from './commit-marker.ts'
 
@@ -73,12 +73,21 @@ export function testPerforming(kind: string, makeGround: () => Promise<Ground>):
 
     test('commits nothing once its lease is lost', async () => {
       const archive = await tasks.archive()
-      await tasks.start({ millrace: tasks.engine.millrace })
-      const isUnderWay = vi.spyOn(tasks.engine.millrace, 'isUnderWay').mockResolvedValue(false)
-      onTestFinished(() => isUnderWay.mockRestore())
-      const task = await tasks.run(archive, { run: `echo made > made; ${COMMIT}` })
-      expect(isUnderWay).toHaveBeenCalledWith(task.id, 1)
-      expect(task.log).toContain('"code":"lease_lost"')
+      await tasks.start()
+      await using place = await folder()
+      const [begun, go, answer] = ['begun', 'go', 'answer'].map((name) => join(place.path, name)) as [
+        string,
+        string,
+        string,
+      ]
+      const wait = `touch ${begun}; while [ ! -e ${go} ]; do sleep 0.05; done`
+      const id = await tasks.add(archive, { run: `${wait}; echo made > made; ${COMMIT} > ${answer}` })
+      await waitFor(async () => (existsSync(begun) ? true : undefined))
+      // As if another dispatcher had claimed it since, of which this one has not heard yet.
+      await tasks.engine.pool.query('update millrace.live set epoch = epoch + 1 where id = $1', [id])
+      await writeFile(go, '')
+      const said = () => (existsSync(answer) ? readFileSync(answer, 'utf8') : '')
+      await waitFor(async () => (said().includes('"code":"lease_lost"') ? true : undefined))
       expect(await archive.repository.youngest()).toMatchObject({ number: 1 })
     })
 
