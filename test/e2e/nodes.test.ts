@@ -191,6 +191,23 @@ describe('acting', () => {
   })
 })
 
+test('a node that is looked at is asked for at most once a second, however many others come', async () => {
+  const [id] = await nodes.add(sleeping(7000))
+  const { page } = await dashboard.visit(`/nodes?node=${id}`)
+  await isLive(page)
+  let asked = 0
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname === `/v1/nodes/${id}`) asked += 1
+  })
+  const begunAt = performance.now()
+  for (let i = 0; i < 40; i += 1) await nodes.add(sleeping(i + 1000))
+  await row(page, 'for 1039 s').waitFor()
+  const seconds = (performance.now() - begunAt) / 1000
+  expect(asked).toBeGreaterThan(0)
+  expect(asked).toBeLessThanOrEqual(Math.ceil(seconds) + 1)
+  await nodes.ask('PUT', `/v1/scheduler/kill?id=${id}`)
+})
+
 describe('large trees', () => {
   test('ten thousand children: few rows are drawn, pages come as one scrolls, and keys lead everywhere', async () => {
     const [top] = await nodes.add(sleeping(7000))
