@@ -1,6 +1,7 @@
 import { CircleCheck } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { type BodyAnswered, routes, useCall } from '../api.ts'
+import { quoted } from '../filter.ts'
 import { useFresh } from '../live.ts'
 import { Button } from '../parts/button.tsx'
 import { Link } from '../parts/link.tsx'
@@ -106,7 +107,7 @@ function Place({ item }: { readonly item: Attention }) {
   const words = <span className="name">{sentence}</span>
   if (code === 'no_worker' && queue !== null)
     return (
-      <Link to="/tasks" search={{ q: `state:ready queue:${queue}` }}>
+      <Link to="/tasks" search={{ q: `state:ready queue:${quoted(queue)}` }}>
         {words}
       </Link>
     )
