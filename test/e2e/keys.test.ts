@@ -38,7 +38,8 @@ test('the palette goes to screens, tasks by number, by key and by words, archive
   await choose('state:failed', 'Search tasks for state:failed')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/tasks?q=state%3Afailed')
-  expect(complaints).toEqual([])
+  // What is not the name of a task is not found, and the browser notes that.
+  expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
 })
 
 test('the palette has what was seen last, what the screen can do, and says when nothing is called so', async () => {

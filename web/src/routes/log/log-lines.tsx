@@ -72,12 +72,14 @@ export function LogLines(props: LinesProps) {
     // The rows of another part are there when it is drawn.
     if (wantedPart !== part) return setPart(wantedPart)
     served.current = round
+    if (wanted < rows - 1) props.onFollow(false)
     virtual.scrollToIndex(wanted - part * MOST_ROWS, { align: 'center' })
   }, [round, part])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: it stays at the end whenever there is more
   useEffect(() => {
-    if (!isFollowing || rows === 0) return
+    // A jump that is not served yet comes first: the scroll event that says "at the end" may be of the part before.
+    if (!isFollowing || rows === 0 || (round !== undefined && served.current !== round)) return
     const lastPart = Math.floor((rows - 1) / MOST_ROWS)
     if (lastPart !== part) setPart(lastPart)
     virtual.scrollToIndex(rows - lastPart * MOST_ROWS - 1, { align: 'end' })
@@ -85,6 +87,7 @@ export function LogLines(props: LinesProps) {
 
   const onScroll = () => {
     const { scrollTop, scrollHeight, clientHeight } = box.current ?? { scrollTop: 0, scrollHeight: 0, clientHeight: 0 }
+    if (round !== undefined && served.current !== round) return
     const isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX && (part + 1) * MOST_ROWS >= rows
     if (isAtEnd !== isFollowing) props.onFollow(isAtEnd)
   }
