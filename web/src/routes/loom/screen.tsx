@@ -71,13 +71,13 @@ function Woven({ archive, source, search, onSearch }: WovenProps) {
   const isNarrow = useNarrow()
   const acts = useActs(name, source)
   const order = useColumns(source, search.columns)
-  const { focus, move: setFocus, start, write, rest } = useFocus(source, search, onSearch)
+  const { focus, move: setFocus, start, write, rest, leave: leaveLoom } = useFocus(source, search, onSearch)
   const [chosen, setChosen] = useState<Chosen>(new Map())
   const [anchor, setAnchor] = useState<Place>()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the cloth is changed in place, and version says when
   const reached = useMemo(() => frontier(cloth, order), [cloth, order, version])
   const task = useTask(source, focus)
-  const open = useOpen(source, name)
+  const open = useOpen(source, name, leaveLoom)
   const focusOn = (cell: Place) => {
     setFocus(cell)
     setAnchor(undefined)
@@ -229,9 +229,10 @@ function useColumns(source: LoomSource, filter: string | undefined): readonly nu
 }
 
 /** Leaves the loom for the page of a cell. */
-function useOpen(source: LoomSource, name: string) {
+function useOpen(source: LoomSource, name: string, leave: () => void) {
   const navigate = useNavigate()
   return (cell: Place, what: 'task' | 'log' | 'timeline') => {
+    leave()
     const id = source.cloth.task(cell.number, cell.column)
     const rev = String(cell.number)
     if (what === 'timeline') void navigate({ to: '/timeline', search: { archive: name, rev } })

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { type Aim, aimOf, columnOf, type LoomSearch, namedIn, numberIn, OwnAddresses } from './address.ts'
 import { useSettled } from './rail.tsx'
 import type { Place } from './reach.ts'
@@ -24,11 +24,19 @@ export function useFocus(source: LoomSource, search: LoomSearch, onSearch: (sear
     setAim(aimOf(search))
     setStart({ number: numberIn(search.at) })
   }, [own, search])
+  const name = (to: Place | undefined) => write({ ...without(search), ...namedIn(source.cloth, to) })
+  const isLeaving = useRef(false)
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a move of the focus is written
   useEffect(() => {
-    if (settled !== undefined) write({ ...without(search), ...namedIn(source.cloth, settled.to) })
+    if (settled !== undefined && !isLeaving.current) name(settled.to)
   }, [settled])
+  /** To be called before one goes to another page: a walk that is written later would lead back here. */
+  const leave = () => {
+    isLeaving.current = true
+    if (moved !== undefined && moved !== settled) name(moved.to)
+  }
   const move = (cell: Place | undefined) => {
+    isLeaving.current = false
     setMoved({ to: cell })
     setAim(cell)
   }
@@ -44,7 +52,7 @@ export function useFocus(source: LoomSource, search: LoomSearch, onSearch: (sear
     () => (number === undefined || column === undefined ? undefined : { number, column }),
     [number, column],
   )
-  return { focus, move, start, write, rest }
+  return { focus, move, start, write, rest, leave }
 }
 
 const without = ({ columns }: LoomSearch): LoomSearch => (columns === undefined ? {} : { columns })
