@@ -241,6 +241,13 @@ test('a filter that cannot be understood says what is wrong, and can be mended',
   await page.getByRole('link', { name: `${archive}@1:compile` }).waitFor()
 })
 
+test('a command of any length does not widen the page', async () => {
+  const [id] = await nodes.add(shell(`echo ${'word '.repeat(100)}`))
+  const { page } = await dashboard.visit(`/tasks/node%2F${id}`)
+  await page.locator('.task-command', { hasText: 'word word' }).waitFor()
+  expect(await isWide(page)).toBe(false)
+})
+
 test('on a phone, the task, the list and the log fit', async () => {
   const { page, complaints } = await dashboard.visit(`/archives/${archive}/r/1/compile`, { width: 360, height: 740 })
   await page.getByRole('group', { name: /Log of attempt/ }).waitFor()

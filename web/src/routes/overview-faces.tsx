@@ -20,6 +20,7 @@ type FacesProps = { readonly archives: UseQueryResult<Archives>; readonly counts
 export function Faces({ archives, counts }: FacesProps) {
   const workers = useCall(routes.workers.list, { query: {} })
   const alive = workers.data?.items.filter(({ is_alive }) => is_alive)
+  const inHand = (alive ?? []).reduce((sum, { running }) => sum + running, 0)
   return (
     <ul className="faces" aria-label="Parts">
       <ArchivesFace archives={archives.data} />
@@ -35,7 +36,7 @@ export function Faces({ archives, counts }: FacesProps) {
       <Face to="/workers" icon={Cpu} title="Workers">
         {alive && (
           <>
-            <strong>{alive.length}</strong> alive, {alive.reduce((sum, { running }) => sum + running, 0)} tasks in hand
+            <strong>{alive.length}</strong> alive, {inHand} {inHand === 1 ? 'task' : 'tasks'} in hand
           </>
         )}
       </Face>
