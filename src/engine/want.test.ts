@@ -19,17 +19,31 @@ function aLasting() {
   return { worker, begun, end: () => over.resolve() }
 }
 
+/** Waits until the dispatcher has heard what it is asked now: the second heartbeat from now is sent after the first was answered. */
+async function heard(dispatcher: number): Promise<void> {
+  const lease = async () =>
+    String(
+      (await engine.pool.query('select expires_at::text as at from millrace.dispatcher where id = $1', [dispatcher]))
+        .rows[0].at,
+    )
+  for (let beat = 0; beat < 2; beat += 1) {
+    const before = await lease()
+    await waitFor(async () => ((await lease()) === before ? undefined : true))
+  }
+}
+
 const stateOf = async (id: string) => (await engine.millrace.task(id)).state
 
 test('a paused dispatcher ends what it performs, takes nothing, and goes on when it is resumed', async () => {
   const { worker, begun, end } = aLasting()
   const first = await engine.millrace.add(worker, 'first')
-  const dispatcher = engine.millrace.dispatch([worker], { concurrency: 1 })
+  const dispatcher = engine.millrace.dispatch([worker], { concurrency: 1, leaseSeconds: 3 })
   await waitFor(() => (begun.length === 1 ? true : undefined))
   const second = await engine.millrace.add(worker, 'second')
   await engine.millrace.want(dispatcher.id, 'paused', { actor: 'ann' })
   const found = (await engine.millrace.dispatchers()).find(({ id }) => id === dispatcher.id)
   expect(found).toMatchObject({ wanted: 'paused', wantedBy: 'ann', slots: 1, process: process.pid, isAlive: true })
+  await heard(dispatcher.id)
   // What was claimed to be performed next is handed back.
   await waitFor(async () => ((await stateOf(second.id)) === 'ready' ? true : undefined))
   end()
