@@ -18,6 +18,13 @@ async function watchStreams(page: Page, open: Map<string, Page>): Promise<void> 
   const forget = ({ requestId }: { requestId: string }) => void open.delete(requestId)
   client.on('Network.loadingFailed', forget)
   client.on('Network.loadingFinished', forget)
+  // A stream that ends because its page is left is not told as ended.
+  await client.send('Page.enable')
+  client.on('Page.frameNavigated', () => forgetPage(page, open))
+}
+
+function forgetPage(page: Page, open: Map<string, Page>): void {
+  for (const [id, holder] of open) if (holder === page) open.delete(id)
 }
 
 async function aTab(context: BrowserContext, open: Map<string, Page>): Promise<Page> {
@@ -41,7 +48,7 @@ test('all tabs share one stream; when the one that has it is closed, the next ta
   await expect.poll(() => [...open.values()]).toEqual([first])
 
   await first.close()
-  for (const [id, page] of open) if (page === first) open.delete(id)
+  forgetPage(first, open)
   await expect.poll(() => open.size, { timeout: 30_000 }).toBe(1)
   await dashboard.graph.add({ key: 'after the first has gone' })
   for (const tab of [second, third]) await tab.getByRole('button', { name: '1 new' }).waitFor()
