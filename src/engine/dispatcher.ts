@@ -21,13 +21,19 @@ import { Wish } from './wish.ts'
 import { withGrace } from './with-grace.ts'
 import type { AnyWorker } from './worker.ts'
 
-type Finished = { readonly run: Run; readonly output: string | null; readonly isUnchanged: boolean }
+type Finished = {
+  readonly run: Run
+  readonly output: string | null
+  readonly isUnchanged: boolean
+  readonly refusals: number
+}
 
 const MOST_STEPS_AT_ONCE = 2
 const MOST_FINISHED_PER_STEP = 1000
 const STALE_QUEUE_MS = 1000
 const EFFECTS_POLL_MS = 10
 const UNSURE_POLL_MS = 5
+const LONGEST_REFUSED_MS = 200
 const isPassing = (error: Error) => isConnectionLost(error) || isRetryable(error)
 
 export class DispatcherLoop implements Dispatcher {
@@ -259,7 +265,7 @@ export class DispatcherLoop implements Dispatcher {
       onSuccess: (output, isUnchanged) => {
         // Handed back by `stop`: the result came too late.
         if (this.#isOver) this.#resolve([run]).catch(() => {})
-        else this.#finished.push({ run, output, isUnchanged })
+        else this.#finished.push({ run, output, isUnchanged, refusals: 0 })
         this.#ended(run)
       },
       onRecorded: () => {
@@ -283,15 +289,23 @@ export class DispatcherLoop implements Dispatcher {
   #settleFinished(finished: readonly Finished[], accepted: readonly string[]): void {
     if (accepted.length === finished.length) return
     const taken = new Set(accepted)
-    const refused = finished.filter((f) => !taken.has(f.run.id))
-    const offerAgain = (runs: readonly Run[]) => {
-      this.#finished.push(...refused.filter((f) => runs.includes(f.run)))
-      this.#schedule()
-    }
-    const runs = refused.map(({ run }) => run)
-    this.#resolve(runs)
-      .then(offerAgain)
-      .catch(() => setTimeout(() => offerAgain(runs), 200))
+    const refused = finished.flatMap((f) => (taken.has(f.run.id) ? [] : [{ ...f, refusals: f.refusals + 1 }]))
+    // Mostly another claim came upon the task at the moment it was claimed here, and has it locked until it commits.
+    this.#finished.push(...refused.filter((f) => f.refusals === 1))
+    const doubtful = refused.filter((f) => f.refusals > 1)
+    if (doubtful.length > 0) void this.#settleDoubtful(doubtful)
+  }
+
+  /** Finds out what was refused twice, and offers what is still ours again, after a pause. */
+  async #settleDoubtful(doubtful: readonly Finished[]): Promise<void> {
+    const ours = await this.#resolve(doubtful.map(({ run }) => run)).catch(() => undefined)
+    const again = ours === undefined ? doubtful : doubtful.filter(({ run }) => ours.includes(run))
+    const refusals = Math.min(...again.map((f) => f.refusals))
+    this.#unsettled += 1
+    if (again.length > 0) await sleep(ours === undefined ? LONGEST_REFUSED_MS : Math.min(2 ** refusals, LONGEST_REFUSED_MS))
+    this.#unsettled -= 1
+    this.#finished.push(...again)
+    this.#schedule()
   }
 
   #resolve(runs: readonly Run[]): Promise<Run[]> {

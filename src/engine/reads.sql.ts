@@ -40,8 +40,12 @@ export const leaseFacts = many(
         and attempt.outcome not in ('lease_lost', 'handed_back')
     ) as is_recorded
   from unnest(${'holders'}::int[], ${'ids'}::bigint[], ${'epochs'}::int[]) asked(holder, id, epoch)
-    left join millrace.live
-      on live.id = asked.id and live.holder = asked.holder and live.epoch = asked.epoch and live.state = 'running'
+    -- One look for each: as a plain join it would be planned as a walk over all that ran since the last vacuum.
+    left join lateral (
+      select id, cancel_cause from millrace.live
+      where id = asked.id and holder = asked.holder and epoch = asked.epoch and state = 'running'
+      offset 0
+    ) live on true
 `
 
 export const readTask = maybe(
