@@ -175,6 +175,7 @@ millrace.dispatcher with (fillfactor=50) (
   wanted text not null default 'running'::text
   wanted_at timestamp with time zone
   wanted_by text
+  reached jsonb
   constraint dispatcher_pkey PRIMARY KEY (id)
   CREATE INDEX dispatcher_unswept ON millrace.dispatcher USING btree (expires_at) WHERE (swept_at IS NULL)
   CREATE UNIQUE INDEX dispatcher_pkey ON millrace.dispatcher USING btree (id)
@@ -374,7 +375,7 @@ millrace.live with (autovacuum_analyze_scale_factor=0, autovacuum_analyze_thresh
   CREATE INDEX live_gated ON millrace.live USING btree (gate, priority, ready_order) WHERE ((state = 'ready'::millrace.state) AND (gate IS NOT NULL))
   CREATE INDEX live_held ON millrace.live USING btree (id) WHERE (state = 'held'::millrace.state)
   CREATE INDEX live_ready ON millrace.live USING btree (lane, priority, ready_order) WHERE ((state = 'ready'::millrace.state) AND (gate IS NULL))
-  CREATE INDEX live_running ON millrace.live USING btree (id) WHERE (state = 'running'::millrace.state)
+  CREATE INDEX live_running ON millrace.live USING btree (holder, id) WHERE (state = 'running'::millrace.state)
   CREATE UNIQUE INDEX live_pkey ON millrace.live USING btree (id)
 )
 millrace.node with (fillfactor=90) (
@@ -751,6 +752,7 @@ millrace.node_now (
 
 millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan c0676dc2e4c4
 millrace.add_plain(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_max_attempts smallint[], p_creator bigint, p_actor text) returns bigint[] plpgsql d77ecb64ab27
+millrace.begin_behind(p_lanes integer[], p_few bigint, OUT gone bigint, OUT marks json) returns record plpgsql stable a5038956ca15
 millrace.begin_suspect(p_holder integer, p_id bigint, p_epoch integer) returns boolean plpgsql 2ec40b36d2f8
 millrace.block(p_dependents bigint[], p_counts integer[], p_cause text) returns void plpgsql 39b3a43c736e
 millrace.cancel(p_ids bigint[], p_cause text, p_actor text) returns TABLE(id bigint, state millrace.state) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan caf9e5817c87
@@ -768,19 +770,20 @@ millrace.filter_tasks(p_ids bigint[], p_before bigint, p_limit integer, p_states
 millrace.finish(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[]) returns bigint[] plpgsql 47426bd16f96
 millrace.finish_leased(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], OUT accepted bigint[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan d39b8a858876
 millrace.gate_ids(p_names text[], p_capacities integer[]) returns integer[] plpgsql 885ad3da54bb
-millrace.heartbeat(p_holder integer, OUT is_alive boolean, OUT canceling bigint[], OUT wanted text) returns record plpgsql 42ce6f0dd863
+millrace.heartbeat(p_holder integer, p_reached jsonb DEFAULT NULL::jsonb, OUT is_alive boolean, OUT canceling bigint[], OUT wanted text) returns record plpgsql d4b4a97bd694
 millrace.hold(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 2e04bf6844cf
-millrace.hop(p_holder integer, p_id bigint, p_epoch integer, p_output jsonb, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer) returns json plpgsql 9d1a7cdf85f8
+millrace.hop(p_holder integer, p_id bigint, p_epoch integer, p_output jsonb, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer) returns json plpgsql 56bcf6228fd1
 millrace.insist_read_committed() returns void plpgsql 62de52cfc4c3
 millrace.is_met(p_condition millrace.condition, p_state millrace.state) returns boolean sql immutable parallel safe 93c2000bf37f
 millrace.keep_readied(p_ids bigint[]) returns void sql 60de054e60aa
 millrace.lane_ids(p_queues text[], p_kinds text[]) returns integer[] plpgsql 6ecce3edb11d
-millrace.lease(p_holder integer, p_succeeded bigint[], p_readied bigint[], p_accepted json, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_to_priority integer[]) returns json plpgsql 8e265385b7c2
+millrace.lease(p_holder integer, p_succeeded bigint[], p_readied bigint[], p_accepted json, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_to_priority integer[] DEFAULT NULL::integer[], p_slice_lanes integer[] DEFAULT NULL::integer[], p_slice_priority integer[] DEFAULT NULL::integer[], p_slice_from bigint DEFAULT NULL::bigint, p_slice_to bigint[] DEFAULT NULL::bigint[]) returns json plpgsql 476728784ee2
+millrace.lease_facts(p_holders integer[], p_ids bigint[], p_epochs integer[]) returns TABLE(id bigint, is_held boolean, is_canceling boolean, is_recorded boolean) plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan a831dc4cf968
 millrace.list_tasks(p_states text[], p_scopes text[], p_patterns text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint, p_ids bigint[], p_keys text[], p_words text[], p_before bigint, p_limit integer, p_budget_ms double precision, OUT ids bigint[], OUT next bigint) returns record plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e8ce1b773a8
 millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
 millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 47dd418424df
 millrace.move_due() returns integer plpgsql 5a39694d12c4
-millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 138d2a77c873
+millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 9622f297e4d2
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
 millrace.prioritize(p_ids bigint[], p_priority integer, p_cause text, p_actor text) returns bigint[] plpgsql a03eb6bfa24d
 millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql a7964753536e
@@ -808,7 +811,7 @@ millrace.settle(p_ids bigint[], p_state millrace.state) returns bigint[] plpgsql
 millrace.skip(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 690f9bcb6370
 millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 2226ca68e256
 millrace.spread_rerun(p_ids bigint[]) returns void sql 3e4ae1e202bd
-millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean, p_to_priority integer[] DEFAULT NULL::integer[]) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan d52d94b7c8e0
+millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean, p_to_priority integer[] DEFAULT NULL::integer[], p_slice_lanes integer[] DEFAULT NULL::integer[], p_slice_priority integer[] DEFAULT NULL::integer[], p_slice_from bigint DEFAULT NULL::bigint, p_slice_to bigint[] DEFAULT NULL::bigint[]) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 149bfd0b76b3
 millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f05771408944
 millrace.supersede(p_ids bigint[]) returns integer plpgsql d5cc8e02695d
 millrace.targets_of(p_id bigint) returns SETOF bigint sql stable 94b444a22361
@@ -816,8 +819,8 @@ millrace.tell_worker(p_id integer, p_name text, p_actor text DEFAULT NULL::text)
 millrace.throughput(p_from timestamp with time zone, p_to timestamp with time zone, p_buckets integer, p_rows integer, p_budget_ms double precision) returns TABLE(bucket integer, succeeded bigint, failed bigint, canceled bigint, skipped bigint, is_exact boolean, waits double precision[], runs double precision[]) plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0 773c8dc02d9a
 millrace.unblock(p_dependents bigint[], p_counts integer[]) returns bigint[] plpgsql 8b401d386b62
 millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 2c711b55ab48
-millrace.unregister(p_holder integer) returns void plpgsql 985928be18b1
+millrace.unregister(p_holder integer, p_reached jsonb DEFAULT NULL::jsonb) returns void plpgsql 56b09234e2ef
 millrace.verify() returns TABLE(task bigint, problem text) plpgsql 51656b252d4d
 millrace.wake() returns void plpgsql cf8aabd6fab8
 millrace.want_worker(p_id integer, p_wanted text, p_actor text) returns boolean plpgsql a84e0c24bdcd
-millrace.window_tasks(p_from timestamp with time zone, p_to timestamp with time zone, p_holder integer, p_limit integer, p_scan integer, OUT ids bigint[], OUT is_cut boolean) returns record plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, jit=off, max_parallel_workers_per_gather=0 4a851962cbed
+millrace.window_tasks(p_from timestamp with time zone, p_to timestamp with time zone, p_holder integer, p_limit integer, p_scan integer, OUT ids bigint[], OUT is_cut boolean) returns record plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, jit=off, max_parallel_workers_per_gather=0 6879e2cbd8e0

@@ -39,12 +39,13 @@ begin
   return true;
 end $$;
 
--- Renews the lease of everything the dispatcher runs. Answers whether it still had one, and what it was asked to stop.
-create function millrace.heartbeat(p_holder int, out is_alive boolean, out canceling bigint[], out wanted text)
+-- Renews the lease of everything the dispatcher runs, and keeps how far it has claimed. Answers whether it still had one,
+-- and what it was asked to stop.
+create function millrace.heartbeat(p_holder int, p_reached jsonb default null, out is_alive boolean, out canceling bigint[], out wanted text)
 language plpgsql as $$
 begin
   update millrace.dispatcher d
-  set expires_at = clock_timestamp() + make_interval(secs => d.lease_seconds)
+  set expires_at = clock_timestamp() + make_interval(secs => d.lease_seconds), reached = coalesce(p_reached, d.reached)
   where d.id = p_holder and d.dead_at is null
   returning d.wanted into wanted;
   is_alive := found;
@@ -57,14 +58,36 @@ language sql as $$
 $$;
 
 -- Ends a dispatcher that has handed back everything it held.
-create function millrace.unregister(p_holder int) returns void
+create function millrace.unregister(p_holder int, p_reached jsonb default null) returns void
 language plpgsql as $$
 begin
   delete from millrace.idle i where i.dispatcher = p_holder;
   -- Already expired for others: should anything have been left, it is found by expire like that of a dead one.
   update millrace.dispatcher d
-  set expires_at = clock_timestamp(), stopped_at = clock_timestamp()
+  set expires_at = clock_timestamp(), stopped_at = clock_timestamp(), reached = coalesce(p_reached, d.reached)
   where d.id = p_holder and d.dead_at is null;
+end $$;
+
+-- Where a dispatcher begins to look, as [lane, priority, order] behind which to look, while more than p_few tasks are gone
+-- and not vacuumed: behind the farthest that any has claimed, and before all that one has claimed and not begun, since it
+-- may give that back. Otherwise null: from the start. An element of `reached` is [lane, priority, order, first not begun].
+create function millrace.begin_behind(p_lanes int[], p_few bigint, out gone bigint, out marks json)
+language plpgsql stable as $$
+begin
+  gone := pg_stat_get_dead_tuples('millrace.live'::regclass);
+  if gone <= p_few then return; end if;
+  select json_agg(json_build_array(m.lane, m.priority, m.behind::text))
+  into marks
+  from (
+    select (r.place ->> 0)::int as lane, (r.place ->> 1)::int as priority,
+      least(max((r.place ->> 2)::bigint), min((r.place ->> 3)::bigint) - 1) as behind
+    from millrace.dispatcher d cross join lateral jsonb_array_elements(d.reached) r(place)
+    where d.swept_at is null or d.id = (
+      select e.id from millrace.dispatcher e where e.lanes && p_lanes and e.reached is not null order by e.id desc limit 1
+    )
+    group by 1, 2
+  ) m
+  where m.lane = any(p_lanes);
 end $$;
 
 create function millrace.set_idle(p_holder int, p_lanes int[], p_is_idle boolean) returns void

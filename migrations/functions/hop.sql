@@ -85,7 +85,7 @@ begin
     end if;
     if v_next is null then
       return millrace.lease(
-        p_holder, array[p_id], millrace.settle(array[p_id], 'succeeded'), null, p_lanes, p_from_priority, p_from_order, p_limit, null
+        p_holder, array[p_id], millrace.settle(array[p_id], 'succeeded'), null, p_lanes, p_from_priority, p_from_order, p_limit
       );
     end if;
     select json_build_array(json_build_array(

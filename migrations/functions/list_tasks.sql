@@ -116,12 +116,14 @@ begin
     if not (p_states <@ '{waiting,delayed,ready,running,held}') then return null; end if;
     return array(select l.id from millrace.live l where l.id < p_before order by l.id desc limit p_count);
   end if;
-  -- These have an index each, in the order of ids.
   if 'running' = any(p_states) then
+    -- No more than there are places to run; materialized, or the planner might walk through all by their ids instead.
     v_all := v_all || array(
-      select l.id from millrace.live l where l.state = 'running' and l.id < p_before order by l.id desc limit p_count
+      with running as materialized (select l.id from millrace.live l where l.state = 'running')
+      select r.id from running r where r.id < p_before order by r.id desc limit p_count
     );
   end if;
+  -- These have an index each, in the order of ids.
   if 'held' = any(p_states) then
     v_all := v_all || array(
       select l.id from millrace.live l where l.state = 'held' and l.id < p_before order by l.id desc limit p_count

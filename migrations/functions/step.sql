@@ -5,13 +5,16 @@
 -- (p_from_priority[i], p_from_order[i]) says how far the dispatcher has claimed lane i already, so that the scan does not
 -- walk again over index entries of tasks that are gone but not vacuumed. What commits late, or is more urgent, lies before
 -- the mark: the dispatcher looks from the start every so often. A lane may be given several times, with a mark for each
--- priority, up to p_to_priority[i].
+-- priority, up to p_to_priority[i]. Besides, slices of what lies before the marks may be given, each of one priority, from
+-- behind p_slice_from up to p_slice_to[i].
 --
 -- p_idle says that the dispatcher has room and found nothing (true), or has more than it can take (false); null leaves
 -- that as it was.
 create function millrace.step(
   p_holder int, p_ids bigint[], p_epochs int[], p_outputs jsonb[], p_unchanged bigint[],
-  p_lanes int[], p_from_priority int[], p_from_order bigint[], p_limit int, p_idle boolean default null, p_to_priority int[] default null
+  p_lanes int[], p_from_priority int[], p_from_order bigint[], p_limit int, p_idle boolean default null,
+  p_to_priority int[] default null,
+  p_slice_lanes int[] default null, p_slice_priority int[] default null, p_slice_from bigint default null, p_slice_to bigint[] default null
 )
 returns json
 language plpgsql as $$
@@ -31,7 +34,7 @@ begin
   end if;
   return millrace.lease(
     p_holder, v_accepted, v_readied, case when cardinality(v_accepted) < cardinality(p_ids) then to_json(v_accepted::text[]) end,
-    p_lanes, p_from_priority, p_from_order, p_limit, p_to_priority
+    p_lanes, p_from_priority, p_from_order, p_limit, p_to_priority, p_slice_lanes, p_slice_priority, p_slice_from, p_slice_to
   );
 end $$;
 
@@ -39,7 +42,8 @@ end $$;
 -- pending, and leases.
 create function millrace.lease(
   p_holder int, p_succeeded bigint[], p_readied bigint[], p_accepted json,
-  p_lanes int[], p_from_priority int[], p_from_order bigint[], p_limit int, p_to_priority int[]
+  p_lanes int[], p_from_priority int[], p_from_order bigint[], p_limit int, p_to_priority int[] default null,
+  p_slice_lanes int[] default null, p_slice_priority int[] default null, p_slice_from bigint default null, p_slice_to bigint[] default null
 )
 returns json
 language plpgsql as $$
@@ -75,7 +79,7 @@ begin
     v_has_effects := exists (select 1 from millrace.effect);
   end if;
   if p_limit > 0 and v_is_alive then
-    if cardinality(p_lanes) = 1 then
+    if cardinality(p_lanes) = 1 and p_to_priority is null then
       with leased as (
         update millrace.live l
         set state = 'running', holder = p_holder, epoch = l.epoch + 1, started_at = clock_timestamp()
@@ -97,19 +101,35 @@ begin
       from leased u join millrace.task t on t.id = u.id;
     else
       with next as materialized (
-        select r.tid
-        from unnest(p_lanes, p_from_priority, p_from_order, p_to_priority) m(lane, from_priority, from_order, to_priority)
-          cross join lateral (
-            select l.ctid as tid, l.priority, l.ready_order
-            from millrace.live l
-            where l.state = 'ready' and l.gate is null and l.lane = m.lane
-              and (l.priority, l.ready_order) > (m.from_priority, m.from_order)
-              and l.priority <= coalesce(m.to_priority, 2147483647)
-            order by l.priority, l.ready_order
-            limit p_limit
-            for no key update skip locked
-          ) r
-        order by r.priority, r.ready_order
+        select found.tid
+        from (
+          select r.tid, r.priority, r.ready_order
+          from unnest(p_lanes, p_from_priority, p_from_order, p_to_priority) m(lane, from_priority, from_order, to_priority)
+            cross join lateral (
+              select l.ctid as tid, l.priority, l.ready_order
+              from millrace.live l
+              where l.state = 'ready' and l.gate is null and l.lane = m.lane
+                and (l.priority, l.ready_order) > (m.from_priority, m.from_order)
+                and l.priority <= coalesce(m.to_priority, 2147483647)
+              order by l.priority, l.ready_order
+              limit p_limit
+              for no key update skip locked
+            ) r
+          union all
+          select r.tid, r.priority, r.ready_order
+          from unnest(p_slice_lanes, p_slice_priority, p_slice_to) s(lane, priority, up_to)
+            cross join lateral (
+              select l.ctid as tid, l.priority, l.ready_order
+              from millrace.live l
+              where l.state = 'ready' and l.gate is null and l.lane = s.lane
+                -- Not compared as a row: a scan would not end where such a comparison does.
+                and l.priority = s.priority and l.ready_order > p_slice_from and l.ready_order <= s.up_to
+              order by l.ready_order
+              limit p_limit
+              for no key update skip locked
+            ) r
+        ) found
+        order by found.priority, found.ready_order
         limit p_limit
       ),
       leased as (

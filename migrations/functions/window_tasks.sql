@@ -20,10 +20,11 @@ begin
   is_cut := v_scanned >= case when p_holder is null then p_limit else p_scan end or cardinality(ids) > p_limit;
   ids := ids[1 : p_limit];
   ids := ids || array(
-    select l.id
-    from millrace.live l
-    where l.state = 'running' and l.started_at <= p_to and (p_holder is null or l.holder = p_holder)
-    order by l.id
-    limit p_limit - cardinality(ids)
+    with running as materialized (
+      select l.id
+      from millrace.live l
+      where l.state = 'running' and l.started_at <= p_to and (p_holder is null or l.holder = p_holder)
+    )
+    select r.id from running r order by r.id limit p_limit - cardinality(ids)
   );
 end $$;

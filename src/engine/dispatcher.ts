@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isConnectionLost, isRetryable, type Listener, prepareWhereDirect } from '../db/index.ts'
 import { type Dispatcher, type DispatcherParts, type DispatchOptions, toSettings } from './dispatch-options.ts'
-import { beginSuspect } from './dispatchers.sql.ts'
+import { beginBehind, beginSuspect } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
 import { lanesOf } from './lanes-of.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
@@ -34,6 +34,7 @@ const STALE_QUEUE_MS = 1000
 const EFFECTS_POLL_MS = 10
 const UNSURE_POLL_MS = 5
 const LONGEST_REFUSED_MS = 200
+const FEW_GONE = '100000' // tasks that can be walked over in no time
 const isPassing = (error: Error) => isConnectionLost(error) || isRetryable(error)
 
 export class DispatcherLoop implements Dispatcher {
@@ -100,6 +101,7 @@ export class DispatcherLoop implements Dispatcher {
         onCancel: (ids) => this.#cancel(ids),
         onExpired: () => this.#wake(),
         onWanted: (wanted) => this.#wish.hear(wanted) && this.#obey(),
+        reached: () => this.#pace.reached(this.#unbegun.places()),
       },
     )
   }
@@ -118,6 +120,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#lanes = [...this.#workerOfLane.keys()]
     await prepareWhereDirect(this.#parts.control)
     await this.#lease.take(this.#lanes)
+    this.#pace.begin(await beginBehind(this.#parts.control, { lanes: this.#lanes, few: FEW_GONE }))
     this.#listener = this.#parts.listen(
       () => this.#wake(),
       (holder) => {
@@ -180,6 +183,7 @@ export class DispatcherLoop implements Dispatcher {
         from_priority: scan.fromPriorities,
         from_order: scan.fromOrders,
         to_priority: scan.toPriorities,
+        ...scan.slices,
         limit: Math.max(0, room),
         idle,
       })
@@ -228,7 +232,11 @@ export class DispatcherLoop implements Dispatcher {
 
   #begin(tasks: readonly ClaimedTask[], holder: number): void {
     if (tasks.length === 0) return
-    for (const task of tasks) this.#unbegun.push(new Run(this.#workerOfLane.get(task.lane) as AnyWorker, task, holder))
+    for (const task of tasks) {
+      const { lane, priority, readyOrder } = task
+      const worker = this.#workerOfLane.get(lane) as AnyWorker
+      this.#unbegun.push(new Run(worker, task, holder, { lane, priority, readyOrder }))
+    }
     if (this.#isStopping || !this.#wish.isToRun || holder !== this.#lease.holder)
       this.#returns.give(this.#unbegun.takeAll())
     else this.#fill()
@@ -340,13 +348,13 @@ export class DispatcherLoop implements Dispatcher {
     while (!this.#isStopping) {
       try {
         await this.#lease.retake()
+        this.#pace.begin(await beginBehind(this.#parts.control, { lanes: this.#lanes, few: FEW_GONE }))
         break
       } catch {
         await sleep(250)
       }
     }
     this.#isLosing = this.#isIdleListed = false
-    this.#pace.forgetMarks()
     this.#wake()
   }
 
@@ -401,6 +409,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#nextLook.made()
     clearInterval(this.#staleCheck)
     this.#recovery.close()
+    const reached = this.#pace.reached(this.#unbegun.places())
     this.#returns.give(this.#unbegun.takeAll())
     await withGrace(this.#untilQuiet(), this.#options.stopSeconds * 1000, () => this.#abort('stopping'))
     this.#isOver = true
@@ -408,7 +417,7 @@ export class DispatcherLoop implements Dispatcher {
     this.#returns.give([...this.#running.values()].filter((run) => run.holder === this.#lease.holder))
     await this.#returns.settled()
     await this.#listener?.close()
-    await this.#lease.drop()
+    await this.#lease.drop(reached)
     await this.#parts.control.end()
   }
 }

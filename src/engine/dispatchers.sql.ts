@@ -11,16 +11,26 @@ export const register = one(
   ) as id
 `
 
-export const unregister = run('engine.unregister', { holder: int4 })`
-  select millrace.unregister(${'holder'})
+/** `reached`: how far it has claimed, for those that come after. */
+export const unregister = run('engine.unregister', { holder: int4, reached: nullable(jsonb) })`
+  select millrace.unregister(${'holder'}, ${'reached'})
+`
+
+/** Where to begin to look; without marks, from the start. `gone`: tasks that are not vacuumed. */
+export const beginBehind = one(
+  'engine.begin_behind',
+  { lanes: array(int4), few: int8 },
+  { gone: int8, marks: nullable(named<[lane: number, priority: number, order: string][]>('json')) },
+)`
+  select gone, marks from millrace.begin_behind(${'lanes'}, ${'few'})
 `
 
 export const heartbeat = one(
   'engine.heartbeat',
-  { holder: int4 },
+  { holder: int4, reached: nullable(jsonb) },
   { is_alive: bool, canceling: array(int8), wanted: nullable(text) },
 )`
-  select is_alive, canceling, wanted from millrace.heartbeat(${'holder'})
+  select is_alive, canceling, wanted from millrace.heartbeat(${'holder'}, ${'reached'})
 `
 
 /** What was asked of a dispatcher: tasks to be stopped, and whether it is to run. */
@@ -56,12 +66,16 @@ export const stepTasks = one(
     limit: int4,
     idle: nullable(bool),
     to_priority: nullable(array(int4)),
+    slice_lanes: nullable(array(int4)),
+    slice_priority: nullable(array(int4)),
+    slice_from: nullable(int8),
+    slice_to: nullable(array(int8)),
   },
   { answer: named<unknown>('json') },
 )`
   select millrace.step(
     ${'holder'}, ${'ids'}, ${'epochs'}, ${'outputs'}, ${'unchanged'}, ${'lanes'}, ${'from_priority'}, ${'from_order'},
-    ${'limit'}, ${'idle'}, ${'to_priority'}
+    ${'limit'}, ${'idle'}, ${'to_priority'}, ${'slice_lanes'}, ${'slice_priority'}, ${'slice_from'}, ${'slice_to'}
   ) as answer
 `
 

@@ -14,6 +14,8 @@ export type LeaseEvents = {
   onExpired(): void
   /** Somebody wants it to pause, to drain, or to run. Told every time it is looked. */
   onWanted(wanted: Wanted): void
+  /** How far was claimed, to be kept with the lease for those that begin later. */
+  reached(): string | null
 }
 
 /** What a dispatcher is to do. One that drains takes nothing more, and may end when it has nothing left. */
@@ -86,7 +88,7 @@ export class LeaseKeeper {
     const asked = performance.now()
     // A connection that fell silent answers nothing, not even an error.
     if (asked > this.#endsAt) this.#events.onSilence()
-    heartbeat(this.#pool, { holder })
+    heartbeat(this.#pool, { holder, reached: this.#events.reached() })
       .then((answer) => {
         if (holder !== this.#holder) return
         if (!answer.is_alive) return this.#events.onLost()
@@ -135,9 +137,9 @@ export class LeaseKeeper {
   }
 
   /** Stops renewing. What is still held is taken away by others at once. */
-  async drop(): Promise<void> {
+  async drop(reached: string | null): Promise<void> {
     clearInterval(this.#beat)
     clearInterval(this.#tick)
-    await unregister(this.#pool, { holder: this.#holder }).catch(() => {})
+    await unregister(this.#pool, { holder: this.#holder, reached }).catch(() => {})
   }
 }

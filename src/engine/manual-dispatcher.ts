@@ -109,7 +109,7 @@ export class ManualDispatcher {
 
   /** Ends the lease. What was claimed and not performed is found by others as that of a dead dispatcher. */
   async unregister(): Promise<void> {
-    await unregister(this.#parts.pool, { holder: this.id })
+    await unregister(this.#parts.pool, { holder: this.id, reached: null })
   }
 
   #performed(run: Run): Promise<Success | undefined> {
@@ -156,7 +156,6 @@ export class ManualDispatcher {
       from_order: this.lanes.map(() => '0'),
       limit,
       idle: null,
-      to_priority: null,
     })
   }
 

@@ -1,9 +1,12 @@
 // How much a dispatcher claims, from where, and how often it looks.
+import type { Place } from './run.ts'
+import { type Slice, Sweep } from './sweep.ts'
+
 type Mark = { readonly priority: number; readonly order: string }
-type Claimed = { readonly lane: number; readonly priority: number; readonly readyOrder: string }
 export type Scan = Ranges & {
-  /** It looks from the very start, over everything that is gone and not vacuumed. */
-  readonly isFull: boolean
+  /** It looks from the very start, over everything that is gone and not vacuumed, or over this slice of it. */
+  readonly isBack: boolean
+  readonly slice: Slice | undefined
   /** Whatever it does not find was not there, but for what commits late. */
   readonly isComplete: boolean
   readonly begunAt: number
@@ -15,14 +18,27 @@ type Ranges = {
   readonly fromPriorities: readonly number[]
   readonly fromOrders: readonly string[]
   readonly toPriorities: readonly number[] | null
+  /** Besides, of what lies before the marks, as `step` takes them. */
+  readonly slices?: {
+    readonly slice_lanes: readonly number[]
+    readonly slice_priority: readonly number[]
+    readonly slice_from: string
+    readonly slice_to: readonly string[]
+  }
+}
+
+/** What the database knows of how far others have claimed. */
+export type Beginning = {
+  readonly gone: string
+  readonly marks: readonly (readonly [lane: number, priority: number, order: string])[] | null
 }
 
 const LOWEST_PRIORITY = -(2 ** 31)
 const HIGHEST_PRIORITY = 2 ** 31 - 1
 const MOST_PRIORITIES = 16 // of which it is known in each lane how far they are claimed
 const HORIZON_MS = 25 // claim what will have begun within this time at the recent rate
-const FULL_SCAN_EVERY_MS = 50
-const FULL_SCAN_SHARE = 20 // at most one part in 20 of the time goes into looking from the start
+const LOOK_BACK_EVERY_MS = 50
+const LOOK_BACK_SHARE = 20 // at most one part in 20 of the time goes into looking back
 const POLL_MS = [5, 20, 80, 320, 1000]
 const LONGEST_POLL_UNHEARD_MS = 250 // without notifications polling is all there is
 
@@ -37,9 +53,10 @@ export class Pace {
   #endedCount = 0
   #measuredAt = performance.now()
   #isSaturated = false
-  #fullScanAt = 0
-  #fullScanMs = 0
-  #markedScanMs = 0
+  readonly #sweep = new Sweep()
+  #lookedBackAt = 0
+  #lookBackMs = 0
+  #markedMs = 0
   #polls = 0
 
   constructor(concurrency: number, mostAhead: number) {
@@ -73,38 +90,54 @@ export class Pace {
     this.#measuredAt = performance.now()
   }
 
-  forgetMarks(): void {
+  /** Forgets how far it has claimed, and goes on from where others have. */
+  begin({ gone, marks }: Beginning): void {
     this.#marks.clear()
     this.#reached.clear()
+    for (const [lane, priority, order] of marks ?? []) this.#claimed(lane, { priority, order })
+    if (marks !== null) this.#sweep.begin(this.#farthest(), Number(gone))
+  }
+
+  /** How far it has claimed, for those that begin later; `unbegun` it may still give back. */
+  reached(unbegun: readonly Place[]): string | null {
+    const rows = [...this.#reached].flatMap(([lane, reached]) =>
+      [...reached].map(([priority, order]) => {
+        const held = unbegun.filter((place) => place.lane === lane && place.priority === priority)
+        return [lane, priority, order, leastOrder(held)]
+      }),
+    )
+    return rows.length === 0 ? null : JSON.stringify(rows)
   }
 
   /**
    * From where to look in each lane. Usually behind the last task claimed there; every so often from the start,
    * because what commits late or is more urgent lies before that mark. Where looking from the start has become slow,
-   * which is what somebody's long snapshot does, it is not done more often than it may take of the time: a complete look
-   * then begins, for each priority, behind the last task claimed of it.
+   * which is what somebody's long snapshot does, it is done in slices, and not more often than it may take of the time: a
+   * complete look then begins, for each priority, behind the last task claimed of it.
    */
   scan(lanes: readonly number[], mustBeComplete: boolean): Scan {
     const begunAt = performance.now()
-    const since = begunAt - this.#fullScanAt
-    const isAffordable = since >= this.#fullScanMs * FULL_SCAN_SHARE
-    const isFull = isAffordable && (mustBeComplete || since >= FULL_SCAN_EVERY_MS)
-    const isComplete = isFull || mustBeComplete
-    const ranges = !isFull && isComplete ? this.#rangesByPriority(lanes) : this.#rangesFrom(lanes, !isFull)
-    return { ...ranges, isFull, isComplete, begunAt }
+    const since = begunAt - this.#lookedBackAt
+    const isAffordable = since >= this.#lookBackMs * LOOK_BACK_SHARE
+    const isBack = isAffordable && (mustBeComplete || since >= LOOK_BACK_EVERY_MS)
+    const slice = isBack ? this.#sweep.next(this.#farthest()) : undefined
+    if (isBack) this.#lookedBackAt = begunAt // of steps at once, one
+    return { ...this.#ranges(lanes, { isBack, mustBeComplete, slice }), isBack, slice, isComplete: isBack || mustBeComplete, begunAt }
   }
 
-  #rangesFrom(lanes: readonly number[], isBehindMark: boolean): Ranges {
-    const marks = lanes.map((lane) => (isBehindMark ? this.#marks.get(lane) : undefined))
-    return {
-      lanes,
-      fromPriorities: marks.map((mark) => mark?.priority ?? LOWEST_PRIORITY),
-      fromOrders: marks.map((mark) => mark?.order ?? '0'),
-      toPriorities: null,
-    }
+  #ranges(
+    lanes: readonly number[],
+    look: { readonly isBack: boolean; readonly mustBeComplete: boolean; readonly slice: Slice | undefined },
+  ): Ranges {
+    if (look.isBack && look.slice === undefined) return rangesBehind(lanes, [])
+    if (look.slice !== undefined) return { ...this.#byPriority(lanes), slices: this.#slicesOf(lanes, look.slice) }
+    const isOneLine = lanes.every((lane) => (this.#reached.get(lane)?.size ?? 0) <= 1)
+    // Behind a mark of one priority lies all that is gone of those that are less urgent.
+    if (look.mustBeComplete || (this.#sweep.isSliced && !isOneLine)) return this.#byPriority(lanes)
+    return rangesBehind(lanes, lanes.map((lane) => this.#marks.get(lane)))
   }
 
-  #rangesByPriority(lanes: readonly number[]): Ranges {
+  #byPriority(lanes: readonly number[]): Ranges {
     const ranges = lanes.flatMap((lane) => {
       const reached = [...(this.#reached.get(lane) ?? [])].sort(([a], [b]) => a - b)
       const starts: (readonly [number, string])[] = [[LOWEST_PRIORITY, '0'], ...reached]
@@ -118,24 +151,49 @@ export class Pace {
     }
   }
 
-  stepped(claimed: readonly Claimed[], room: number, scan: Scan): void {
+  #slicesOf(lanes: readonly number[], { from, to }: Slice): NonNullable<Ranges['slices']> {
+    const slices = lanes.flatMap((lane) =>
+      [...(this.#reached.get(lane) ?? [])].map(([priority, reached]) => ({ lane, priority, to: Math.min(to, Number(reached)) })),
+    )
+    const some = slices.filter((slice) => slice.to > from)
+    return {
+      slice_lanes: some.map(({ lane }) => lane),
+      slice_priority: some.map(({ priority }) => priority),
+      slice_from: String(from),
+      slice_to: some.map((slice) => String(slice.to)),
+    }
+  }
+
+  stepped(claimed: readonly Place[], room: number, scan: Scan): void {
     const now = performance.now()
     const ms = now - scan.begunAt
-    if (scan.isFull) {
-      this.#fullScanAt = now
-      this.#fullScanMs = Math.max(0, ms - 2 * this.#markedScanMs)
+    if (scan.isBack) {
+      this.#lookedBackAt = now
+      this.#lookBackMs = Math.max(0, ms - 2 * this.#markedMs)
+      this.#sweep.looked(scan.slice, this.#lookBackMs, this.#farthest())
     } else {
-      this.#markedScanMs = this.#markedScanMs * 0.9 + ms * 0.1
+      this.#markedMs = this.#markedMs * 0.9 + ms * 0.1
     }
     claimed.forEach(({ lane, priority, readyOrder: order }, i) => {
       const next = claimed[i + 1]
       if (next?.lane === lane && next.priority === priority) return
-      this.#marks.set(lane, { priority, order })
-      this.#reach(lane, { priority, order })
+      this.#claimed(lane, { priority, order })
     })
     this.#isSaturated = room > 0 && claimed.length >= room
     if (claimed.length > 0) this.#polls = 0
     this.#measure(now)
+  }
+
+  #claimed(lane: number, mark: Mark): void {
+    this.#marks.set(lane, mark)
+    this.#reach(lane, mark)
+  }
+
+  #farthest(): number {
+    let farthest = 0
+    for (const reached of this.#reached.values())
+      for (const order of reached.values()) farthest = Math.max(farthest, Number(order))
+    return farthest
   }
 
   #reach(lane: number, { priority, order }: Mark): void {
@@ -169,3 +227,19 @@ export class Pace {
     return isHeard ? ms : Math.min(ms, LONGEST_POLL_UNHEARD_MS)
   }
 }
+
+/** From the marks on, without end. */
+function rangesBehind(lanes: readonly number[], marks: readonly (Mark | undefined)[]): Ranges {
+  return {
+    lanes,
+    fromPriorities: lanes.map((_, i) => marks[i]?.priority ?? LOWEST_PRIORITY),
+    fromOrders: lanes.map((_, i) => marks[i]?.order ?? '0'),
+    toPriorities: null,
+  }
+}
+
+const leastOrder = (places: readonly Place[]): string | null =>
+  places.reduce<string | null>(
+    (least, { readyOrder }) => (least === null || BigInt(readyOrder) < BigInt(least) ? readyOrder : least),
+    null,
+  )

@@ -28,24 +28,7 @@ export const leaseFacts = many(
   { holders: array(int4), ids: array(int8), epochs: array(int4) },
   { id: int8, is_held: bool, is_canceling: bool, is_recorded: bool },
 )`
-  select asked.id,
-    live.id is not null as is_held,
-    live.cancel_cause is not null as is_canceling,
-    exists (
-      select 1 from millrace.done
-      where done.id = asked.id and done.holder = asked.holder and done.epoch = asked.epoch
-    ) or exists (
-      select 1 from millrace.attempt
-      where attempt.task = asked.id and attempt.holder = asked.holder and attempt.epoch = asked.epoch
-        and attempt.outcome not in ('lease_lost', 'handed_back')
-    ) as is_recorded
-  from unnest(${'holders'}::int[], ${'ids'}::bigint[], ${'epochs'}::int[]) asked(holder, id, epoch)
-    -- One look for each: as a plain join it would be planned as a walk over all that ran since the last vacuum.
-    left join lateral (
-      select id, cancel_cause from millrace.live
-      where id = asked.id and holder = asked.holder and epoch = asked.epoch and state = 'running'
-      offset 0
-    ) live on true
+  select id, is_held, is_canceling, is_recorded from millrace.lease_facts(${'holders'}, ${'ids'}, ${'epochs'})
 `
 
 export const readTask = maybe(

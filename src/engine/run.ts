@@ -26,11 +26,13 @@ export class Run {
   readonly scope: string
   readonly key: string | null
   readonly creator: string | null
+  /** Undefined where nobody asks how far was claimed. */
+  readonly place: Place | undefined
   payload: unknown
   stopped: StopReason | undefined
   #controller: AbortController | undefined
 
-  constructor(worker: AnyWorker, row: ClaimedRow, holder: number) {
+  constructor(worker: AnyWorker, row: ClaimedRow, holder: number, place?: Place) {
     this.id = row.id
     this.epoch = row.epoch
     this.holder = holder
@@ -40,6 +42,7 @@ export class Run {
     this.scope = row.scope
     this.key = row.key
     this.creator = row.creator
+    this.place = place
     this.payload = row.payload
   }
 
@@ -71,6 +74,14 @@ export class Run {
       epoch: this.epoch,
     }
   }
+}
+
+/** Where a task stood in the line of those that are ready. */
+export type Place = {
+  readonly lane: number
+  readonly priority: number
+  /** Its place among the ready tasks of its lane and priority. */
+  readonly readyOrder: string
 }
 
 export type ClaimedRow = {

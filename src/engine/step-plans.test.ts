@@ -62,7 +62,6 @@ test('each task that is claimed, finished, failed, put back, canceled or asked f
         from_order: ['0'],
         limit: MANY,
         idle: null,
-        to_priority: null,
       })
       return { holder, ids: tasks.map(({ id }) => id), epochs: tasks.map(({ epoch }) => epoch) }
     }

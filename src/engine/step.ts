@@ -1,15 +1,14 @@
 import type { Db } from '../db/index.ts'
 import { stepTasks } from './dispatchers.sql.ts'
-import type { ClaimedRow } from './run.ts'
+import type { ClaimedRow, Place } from './run.ts'
 
-export type StepRequest = Parameters<typeof stepTasks>[1]
+type Request = Parameters<typeof stepTasks>[1]
+const UNBOUNDED = { to_priority: null, slice_lanes: null, slice_priority: null, slice_from: null, slice_to: null }
 
-export type ClaimedTask = ClaimedRow & {
-  readonly lane: number
-  readonly priority: number
-  /** Its place among the ready tasks of its lane and priority. */
-  readonly readyOrder: string
-}
+/** Without bounds it looks from where it is told to the end. */
+export type StepRequest = Omit<Request, keyof typeof UNBOUNDED> & Partial<Pick<Request, keyof typeof UNBOUNDED>>
+
+export type ClaimedTask = ClaimedRow & Place
 
 export type StepAnswer = {
   /** Most urgent first. */
@@ -48,7 +47,7 @@ type TaskColumns = readonly [
 
 /** The dispatcher's round trip: records successes, applies what is pending, claims ready tasks. */
 export async function step(db: Db, request: StepRequest): Promise<StepAnswer> {
-  const answer = (await stepTasks(db, request)).answer as Answer
+  const answer = (await stepTasks(db, { ...UNBOUNDED, ...request })).answer as Answer
   return {
     tasks: (answer.tasks ?? []).map(toTask),
     accepted: answer.accepted ?? request.ids,

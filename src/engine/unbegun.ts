@@ -1,4 +1,4 @@
-import type { Run } from './run.ts'
+import type { Place, Run } from './run.ts'
 
 const SUSPECT_DEATHS = 2 // one death takes everything along that was claimed there; two begin to tell
 
@@ -47,6 +47,11 @@ export class Unbegun {
     const line = this.#suspects.some((run) => run.id === id) ? this.#suspects : this.#queue
     const at = line.findIndex((run) => run.id === id)
     return at < 0 ? [] : line.splice(at, 1)
+  }
+
+  /** Where they stood in the line, and would again if they were given back. */
+  places(): Place[] {
+    return [...this.#queue, ...this.#suspects].flatMap(({ place }) => place ?? [])
   }
 
   takeAll(): Run[] {

@@ -216,8 +216,12 @@ export const beginWork = many(
     select node.id, node.task, asked.epoch, node.begun_epoch as earlier_epoch, attempt.outcome as earlier
     from unnest(${'tasks'}::bigint[], ${'epochs'}::int[]) asked(task, epoch)
       join millrace.node on node.task = asked.task
-      join millrace.live
-        on live.id = asked.task and live.epoch = asked.epoch and live.state = 'running' and live.cancel_cause is null
+      -- One look for each: as a plain join it may be planned as a walk over all that ran since the last vacuum.
+      cross join lateral (
+        select id from millrace.live
+        where id = asked.task and epoch = asked.epoch and state = 'running' and cancel_cause is null
+        offset 0
+      ) live
       left join millrace.attempt
         on attempt.task = node.task and attempt.epoch = node.begun_epoch
         and attempt.outcome in ('later', 'handed_back', 'lease_lost')

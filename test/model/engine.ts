@@ -150,7 +150,6 @@ export class Engine {
       from_order: lanes.map(() => '0'),
       limit: options.limit ?? 0,
       idle: null,
-      to_priority: null,
     })
   }
 

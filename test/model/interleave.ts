@@ -200,7 +200,6 @@ class Interleaving {
       from_order: lanes.map(() => '0'),
       limit,
       idle: null,
-      to_priority: null,
     })
     return tasks.map(({ id, epoch }) => ({ id, holder, epoch }))
   }

@@ -55,7 +55,6 @@ const claimAll = async (limit = 100) =>
       from_order: ['0'],
       limit,
       idle: null,
-      to_priority: null,
     })
   ).tasks
 const finish = (id: string, epoch: number) =>
@@ -70,7 +69,6 @@ const finish = (id: string, epoch: number) =>
     from_order: ['0'],
     limit: 0,
     idle: null,
-    to_priority: null,
   })
 async function fail(...ids: string[]): Promise<void> {
   const claimed = (await claimAll()).filter((row) => ids.includes(row.id as string))
