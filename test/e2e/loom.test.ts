@@ -173,6 +173,31 @@ test('the keyboard walks, jumps, chooses and opens', async () => {
   expect(complaints).toEqual([])
 })
 
+test('who walks, goes on at once and comes back finds the cell again, however slow the next page is', async () => {
+  const { server } = dashboard
+  await performing(server.database)
+  const name = freshName()
+  await aWatched({ dashboard, ground }, name, 2)
+  await untilState(server, `${name}@2:build-PDF`, 'succeeded')
+  const { page } = await dashboard.visit(`${pathOf(name)}?at=r1&task=indexing`)
+  // Longer than a walk takes to be written down.
+  await page.route(/\/assets\/log[^/]*\.js/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    await route.continue()
+  })
+  for (const key of ['t', 'l']) {
+    await speaksAgain(page, /^revision 1, indexing/)
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press(key)
+    await page.waitForURL(key === 't' ? '**/timeline?*' : '**/tasks/*/log')
+    await page.goBack()
+    await speaksAgain(page, /^revision 2, indexing/)
+    expect(new URL(page.url()).search).toBe('?at=r2&task=indexing')
+    await page.keyboard.press('ArrowDown')
+    await page.waitForURL('**?at=r1&task=indexing')
+  }
+})
+
 test('the help lists the keys of the loom, they work from anywhere on the page, and none acts on a task unchosen', async () => {
   const { server } = dashboard
   const work = await performing(server.database)

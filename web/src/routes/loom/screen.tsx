@@ -1,5 +1,5 @@
 // The loom and what is around it: tools above, what is focused beside, what is chosen below.
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent, useMemo, useState, useSyncExternalStore } from 'react'
 import { clock } from '../../clock.ts'
 import { Button } from '../../parts/button.tsx'
@@ -231,8 +231,11 @@ function useColumns(source: LoomSource, filter: string | undefined): readonly nu
 /** Leaves the loom for the page of a cell. */
 function useOpen(source: LoomSource, name: string, leave: () => void) {
   const navigate = useNavigate()
+  const { history } = useRouter()
   return (cell: Place, what: 'task' | 'log' | 'timeline') => {
     leave()
+    // Otherwise the way on takes the place of the address that was just written, and the way back leads elsewhere.
+    history.flush()
     const id = source.cloth.task(cell.number, cell.column)
     const rev = String(cell.number)
     if (what === 'timeline') void navigate({ to: '/timeline', search: { archive: name, rev } })
