@@ -13,27 +13,20 @@ import { Pace } from './pace.ts'
 import { perform } from './perform.ts'
 import { reconcile, resolveRefused } from './reconcile.ts'
 import { Recovery } from './recovery.ts'
+import { type Finished, Refused } from './refused.ts'
 import { Returns } from './returns.ts'
-import { Run } from './run.ts'
+import { placeOf, Run } from './run.ts'
 import { type ClaimedTask, type StepAnswer, step } from './step.ts'
 import { Unbegun } from './unbegun.ts'
 import { Wish } from './wish.ts'
 import { withGrace } from './with-grace.ts'
 import type { AnyWorker } from './worker.ts'
 
-type Finished = {
-  readonly run: Run
-  readonly output: string | null
-  readonly isUnchanged: boolean
-  readonly refusals: number
-}
-
 const MOST_STEPS_AT_ONCE = 2
 const MOST_FINISHED_PER_STEP = 1000
 const STALE_QUEUE_MS = 1000
 const EFFECTS_POLL_MS = 10
 const UNSURE_POLL_MS = 5
-const LONGEST_REFUSED_MS = 200
 const FEW_GONE = '100000' // tasks that can be walked over in no time
 const isPassing = (error: Error) => isConnectionLost(error) || isRetryable(error)
 
@@ -50,6 +43,13 @@ export class DispatcherLoop implements Dispatcher {
   readonly #running = new Map<string, Run>()
   readonly #unbegun: Unbegun
   readonly #finished: Finished[] = []
+  readonly #refused = new Refused({
+    resolve: (runs) => this.#resolve(runs),
+    onAgain: (finished) => {
+      this.#finished.push(...finished)
+      this.#schedule()
+    },
+  })
   readonly #returns: Returns
   readonly #recovery: Recovery
   #stepsUnderWay = 0
@@ -191,7 +191,7 @@ export class DispatcherLoop implements Dispatcher {
       if (finished.length + answer.tasks.length > 0) this.#parts.onChange()
       if (idle !== null) this.#isIdleListed = idle
       this.#pace.stepped(answer.tasks, room, scan)
-      this.#settleFinished(finished, answer.accepted)
+      this.#refused.settle(finished, answer.accepted)
       if (room > 0) this.#planNextLook(answer.tasks.length < room, scan.isComplete, answer)
       this.#begin(answer.tasks, holder)
       if (!answer.isAlive && holder === this.#lease.holder) void this.#lose()
@@ -232,11 +232,9 @@ export class DispatcherLoop implements Dispatcher {
 
   #begin(tasks: readonly ClaimedTask[], holder: number): void {
     if (tasks.length === 0) return
-    for (const task of tasks) {
-      const { lane, priority, readyOrder } = task
-      const worker = this.#workerOfLane.get(lane) as AnyWorker
-      this.#unbegun.push(new Run(worker, task, holder, { lane, priority, readyOrder }))
-    }
+    const runOf = (task: ClaimedTask) =>
+      new Run(this.#workerOfLane.get(task.lane) as AnyWorker, task, holder, placeOf(task))
+    for (const task of tasks) this.#unbegun.push(runOf(task))
     if (this.#isStopping || !this.#wish.isToRun || holder !== this.#lease.holder)
       this.#returns.give(this.#unbegun.takeAll())
     else this.#fill()
@@ -294,28 +292,6 @@ export class DispatcherLoop implements Dispatcher {
     this.#schedule()
   }
 
-  #settleFinished(finished: readonly Finished[], accepted: readonly string[]): void {
-    if (accepted.length === finished.length) return
-    const taken = new Set(accepted)
-    const refused = finished.flatMap((f) => (taken.has(f.run.id) ? [] : [{ ...f, refusals: f.refusals + 1 }]))
-    // Mostly another claim came upon the task at the moment it was claimed here, and has it locked until it commits.
-    this.#finished.push(...refused.filter((f) => f.refusals === 1))
-    const doubtful = refused.filter((f) => f.refusals > 1)
-    if (doubtful.length > 0) void this.#settleDoubtful(doubtful)
-  }
-
-  /** Finds out what was refused twice, and offers what is still ours again, after a pause. */
-  async #settleDoubtful(doubtful: readonly Finished[]): Promise<void> {
-    const ours = await this.#resolve(doubtful.map(({ run }) => run)).catch(() => undefined)
-    const again = ours === undefined ? doubtful : doubtful.filter(({ run }) => ours.includes(run))
-    const refusals = Math.min(...again.map((f) => f.refusals))
-    this.#unsettled += 1
-    if (again.length > 0) await sleep(ours === undefined ? LONGEST_REFUSED_MS : Math.min(2 ** refusals, LONGEST_REFUSED_MS))
-    this.#unsettled -= 1
-    this.#finished.push(...again)
-    this.#schedule()
-  }
-
   #resolve(runs: readonly Run[]): Promise<Run[]> {
     const { names, pool, control } = this.#parts
     const at = { names, pool: this.#isOver ? pool : control }
@@ -334,7 +310,8 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #knows(id: string, epoch: number): boolean {
-    if (this.#running.get(id)?.epoch === epoch || this.#unbegun.has(id, epoch)) return true
+    if (this.#running.get(id)?.epoch === epoch || this.#unbegun.has(id, epoch) || this.#refused.has(id, epoch))
+      return true
     return this.#finished.some(({ run }) => run.id === id && run.epoch === epoch)
   }
 
@@ -394,7 +371,8 @@ export class DispatcherLoop implements Dispatcher {
 
   #settleIdle(): void {
     const inHand = this.#running.size + this.#unbegun.size + this.#finished.length
-    const isQuiet = inHand + this.#stepsUnderWay + this.#unsettled === 0 && !this.#recovery.isUnderWay
+    const isQuiet =
+      inHand + this.#stepsUnderWay + this.#unsettled + this.#refused.size === 0 && !this.#recovery.isUnderWay
     const isSure = this.#isDry && !this.#mustLookFully
     if (isQuiet) this.#wish.quiet()
     if (!isQuiet || !(isSure || this.#isStopping || !this.#wish.isToRun)) return

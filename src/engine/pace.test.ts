@@ -46,7 +46,14 @@ test('of very many priorities only some are remembered, and the rest is looked a
   expect(toPriorities?.[0]).toBe(23)
 })
 
-const BEGINNING = { gone: '1000000', marks: [[1, 0, '70000000'], [1, 5, '40000000'], [2, 0, '60000000']] } as const
+const BEGINNING = {
+  gone: '1000000',
+  marks: [
+    [1, 0, '70000000'],
+    [1, 5, '40000000'],
+    [2, 0, '60000000'],
+  ],
+} as const
 
 test('one that begins where others were looks behind their marks, and at a slice of what lies before', () => {
   const pace = new Pace(10, 0)

@@ -122,7 +122,13 @@ export class Pace {
     const isBack = isAffordable && (mustBeComplete || since >= LOOK_BACK_EVERY_MS)
     const slice = isBack ? this.#sweep.next(this.#farthest()) : undefined
     if (isBack) this.#lookedBackAt = begunAt // of steps at once, one
-    return { ...this.#ranges(lanes, { isBack, mustBeComplete, slice }), isBack, slice, isComplete: isBack || mustBeComplete, begunAt }
+    return {
+      ...this.#ranges(lanes, { isBack, mustBeComplete, slice }),
+      isBack,
+      slice,
+      isComplete: isBack || mustBeComplete,
+      begunAt,
+    }
   }
 
   #ranges(
@@ -134,7 +140,10 @@ export class Pace {
     const isOneLine = lanes.every((lane) => (this.#reached.get(lane)?.size ?? 0) <= 1)
     // Behind a mark of one priority lies all that is gone of those that are less urgent.
     if (look.mustBeComplete || (this.#sweep.isSliced && !isOneLine)) return this.#byPriority(lanes)
-    return rangesBehind(lanes, lanes.map((lane) => this.#marks.get(lane)))
+    return rangesBehind(
+      lanes,
+      lanes.map((lane) => this.#marks.get(lane)),
+    )
   }
 
   #byPriority(lanes: readonly number[]): Ranges {
@@ -153,7 +162,11 @@ export class Pace {
 
   #slicesOf(lanes: readonly number[], { from, to }: Slice): NonNullable<Ranges['slices']> {
     const slices = lanes.flatMap((lane) =>
-      [...(this.#reached.get(lane) ?? [])].map(([priority, reached]) => ({ lane, priority, to: Math.min(to, Number(reached)) })),
+      [...(this.#reached.get(lane) ?? [])].map(([priority, reached]) => ({
+        lane,
+        priority,
+        to: Math.min(to, Number(reached)),
+      })),
     )
     const some = slices.filter((slice) => slice.to > from)
     return {

@@ -84,6 +84,8 @@ export type Place = {
   readonly readyOrder: string
 }
 
+export const placeOf = ({ lane, priority, readyOrder }: Place): Place => ({ lane, priority, readyOrder })
+
 export type ClaimedRow = {
   id: string
   epoch: number
