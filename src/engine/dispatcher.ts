@@ -370,9 +370,8 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #settleIdle(): void {
-    const inHand = this.#running.size + this.#unbegun.size + this.#finished.length
-    const isQuiet =
-      inHand + this.#stepsUnderWay + this.#unsettled + this.#refused.size === 0 && !this.#recovery.isUnderWay
+    const inHand = this.#running.size + this.#unbegun.size + this.#finished.length + this.#refused.size
+    const isQuiet = inHand + this.#stepsUnderWay + this.#unsettled === 0 && !this.#recovery.isUnderWay
     const isSure = this.#isDry && !this.#mustLookFully
     if (isQuiet) this.#wish.quiet()
     if (!isQuiet || !(isSure || this.#isStopping || !this.#wish.isToRun)) return
