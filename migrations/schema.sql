@@ -781,6 +781,7 @@ millrace.lease(p_holder integer, p_succeeded bigint[], p_readied bigint[], p_acc
 millrace.lease_facts(p_holders integer[], p_ids bigint[], p_epochs integer[]) returns TABLE(id bigint, is_held boolean, is_canceling boolean, is_recorded boolean) plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan a831dc4cf968
 millrace.list_tasks(p_states text[], p_scopes text[], p_patterns text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint, p_ids bigint[], p_keys text[], p_words text[], p_before bigint, p_limit integer, p_budget_ms double precision, OUT ids bigint[], OUT next bigint) returns record plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e8ce1b773a8
 millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
+millrace.loom_tasks(p_archive bigint, p_first bigint, p_last bigint) returns bigint[] sql stable f9deb12b5803
 millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 47dd418424df
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 9622f297e4d2

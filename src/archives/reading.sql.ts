@@ -190,13 +190,7 @@ export const loomStates = one(
 )`
   select array_agg(found.id)::text as tasks, array_agg(found.state)::text as states
   from (
-    select array_agg(cell.task) as ids, enum_range(null::millrace.state) as states
-    from (
-      select max(t.task) as task
-      from millrace.archive_task t
-      where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
-      group by t.number, t.name
-    ) cell
+    select millrace.loom_tasks(${'archive'}, ${'first'}, ${'last'}) as ids, enum_range(null::millrace.state) as states
     offset 0
   ) asked
     cross join lateral (
@@ -218,16 +212,7 @@ export const loomEdges = one(
   { tasks: nullable(text), backs: nullable(text) },
 )`
   select array_agg(edge.task)::text as tasks, array_agg(edge.back)::text as backs
-  from (
-    select array_agg(cell.task) as ids
-    from (
-      select max(t.task) as task
-      from millrace.archive_task t
-      where t.archive = ${'archive'} and t.number between ${'first'} and ${'last'}
-      group by t.number, t.name
-    ) cell
-    offset 0
-  ) asked
+  from (select millrace.loom_tasks(${'archive'}, ${'first'}, ${'last'}) as ids offset 0) asked
     cross join lateral (
       select dependent * 4 + case condition when 'succeeded' then 0 when 'failed' then 1 else 2 end as task,
         dependent - prerequisite as back

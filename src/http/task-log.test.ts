@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { anApp } from '../../test/app.ts'
 import { database, type TestDatabase } from '../../test/database.ts'
@@ -136,12 +137,10 @@ async function aPrinting(graph: TaskGraph, { pool }: TestDatabase): ReturnType<T
 }
 
 type LogServerOptions = FollowersOptions & {
-  /** Waited for before an attempt is found. */
-  readonly before?: () => Promise<void>
   readonly onGone?: () => void
 }
 
-async function aLogServer({ before, onGone, ...options }: LogServerOptions) {
+async function aLogServer({ onGone, ...options }: LogServerOptions) {
   const db = await database()
   const graph = await aGraph(db.databaseUrl)
   const outputs: Outputs = {
@@ -159,11 +158,6 @@ async function aLogServer({ before, onGone, ...options }: LogServerOptions) {
     ],
   })
   const { task, end } = await aPrinting(graph, db)
-  const attempts = graph.millrace.attempts.bind(graph.millrace)
-  vi.spyOn(graph.millrace, 'attempts').mockImplementation(async (...asked) => {
-    await before?.()
-    return attempts(...asked)
-  })
   const follow = (token = ADMIN, signal?: AbortSignal, of = task) =>
     fetch(`${app.url}/v1/tasks/${of}/log?follow=1`, {
       headers: { authorization: `Bearer ${token}` },
@@ -172,6 +166,7 @@ async function aLogServer({ before, onGone, ...options }: LogServerOptions) {
   return {
     app,
     follow,
+    pool: db.pool,
     add: () => graph.add(),
     async [Symbol.asyncDispose]() {
       await end()
@@ -207,28 +202,31 @@ test('more who follow logs than a server bears are asked to come later', async (
 })
 
 test('who leaves before the task is found takes no place', async () => {
-  const [arrived, found, gone, looked] = [deferred(), deferred(), deferred(), deferred()]
-  let looks = 0
-  await using server = await aLogServer({
-    most: 1,
-    before() {
-      looks += 1
-      arrived.resolve()
-      // The first look finds that it has not begun; with the next ones its beginning is waited for.
-      if (looks > 1) looked.resolve()
-      return found.promise
-    },
-    onGone: gone.resolve,
-  })
+  const gone = deferred()
+  await using server = await aLogServer({ most: 1, onGone: gone.resolve })
+  const task = await server.add()
+  const waiting = async () => {
+    const { rows } = await server.pool.query(
+      `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return rows[0].count as number
+  }
+  const lock = await server.pool.connect()
+  await lock.query('begin')
+  await lock.query('lock table millrace.attempt in access exclusive mode')
   const caller = new AbortController()
-  const first = server.follow(ADMIN, caller.signal, await server.add())
-  first.catch(() => {})
-  await arrived.promise
+  server.follow(ADMIN, caller.signal, task).catch(() => {})
+  await expect.poll(waiting).toBe(1)
   caller.abort()
   await gone.promise
-  found.resolve()
-  await looked.promise
-  const next = new AbortController()
-  expect((await server.follow(ADMIN, next.signal)).status).toBe(200)
-  next.abort()
+  await lock.query('rollback')
+  lock.release()
+  await expect.poll(waiting).toBe(0)
+  // Whoever took a place for a caller who is gone would never give it back.
+  for (let n = 0; n < 5; n += 1) {
+    const next = new AbortController()
+    expect((await server.follow(ADMIN, next.signal)).status).toBe(200)
+    next.abort()
+    await setTimeout(50)
+  }
 })
