@@ -180,3 +180,30 @@ test('a task is skipped for its own culprit though what stands between the two i
   expect([await stateOf(between), await stateOf(last)]).toEqual(['held', 'skipped'])
   expect(await verify(db.pool, {})).toEqual([])
 })
+
+test('what is skipped because of a culprit is not, when the culprit is asked for again at that moment', async () => {
+  const culprit = await one(db.pool)
+  const last = await one(db.pool, { requires: [culprit] })
+  // Somebody has it locked when its culprit fails, so that it is skipped later.
+  await a.begin()
+  await a.client.query('select from millrace.live where id = $1 for update', [last])
+  await fail(culprit)
+  await a.end('rollback')
+  expect([await stateOf(culprit), await stateOf(last)]).toEqual(['failed', 'waiting'])
+  // It is being skipped: that its culprit stands in the way is known, and it is not locked yet.
+  await a.begin()
+  await a.client.query('lock table millrace.live in access exclusive mode')
+  const skipping = b.start((client) => client.query('select millrace.skip_doomed($1, $2)', [[last], [culprit]]))
+  expect(await b.settled(monitor.client)).toBe(false)
+  const retry = (client: Session['client'] | TestDatabase['pool']) =>
+    retryTasks(client, { ids: [culprit], name: 'retried', ...record })
+  const retried = await a.start(retry)
+  await a.end('commit')
+  const skipped = await skipping
+  // Neither goes on without the other: one of them is refused by the server, and asks once more.
+  expect(['error' in retried, 'error' in skipped]).toContain(true)
+  if ('error' in retried) await retry(db.pool)
+  await db.pool.query('select millrace.pump()')
+  expect([await stateOf(culprit), await stateOf(last)]).toEqual(['ready', 'waiting'])
+  expect(await verify(db.pool, {})).toEqual([])
+})
