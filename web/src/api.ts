@@ -9,7 +9,6 @@ import { basePath } from './base-path.ts'
 import { clock } from './clock.ts'
 import { readExactly, shareExactly } from './exact-json.ts'
 
-export { NotAServer, ServerUnreachable } from '../../src/api/client.ts'
 export { textOf } from './exact-json.ts'
 export type { Asked, BodyAnswered, Role, Route }
 export { ServerRefused }

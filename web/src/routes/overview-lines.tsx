@@ -1,7 +1,7 @@
 import { routes, useCall } from '../api.ts'
 import { formatCount } from '../format.ts'
 import { Loaded, Panel } from '../parts/panel.tsx'
-import { TaskLink } from '../parts/task-table.tsx'
+import { TaskLink } from '../parts/task-link.tsx'
 import { RelativeTime } from '../parts/time.tsx'
 
 const SHOWN = 6

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type PointerEvent, useEffect, useRef, useState } from 'react'
 import { Link } from '../../parts/link.tsx'
-import { TaskLink } from '../../parts/task-table.tsx'
+import { TaskLink } from '../../parts/task-link.tsx'
 import type { Bar, Item, Row } from './rows-of.ts'
 import { tickFormat, ticksOf, type Window } from './window.ts'
 

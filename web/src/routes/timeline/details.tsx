@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { queryOf, routes } from '../../api.ts'
 import { formatDuration } from '../../format.ts'
 import { StateBadge, taskLooks } from '../../parts/state-badge.tsx'
-import { TaskLink } from '../../parts/task-table.tsx'
+import { TaskLink } from '../../parts/task-link.tsx'
 import type { Typical } from './chart.tsx'
 import { type Item, sumsOf } from './rows-of.ts'
 

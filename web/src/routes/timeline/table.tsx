@@ -1,7 +1,7 @@
 import { formatDuration } from '../../format.ts'
 import { StateBadge, taskLooks } from '../../parts/state-badge.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { TaskLink } from '../../parts/task-table.tsx'
+import { TaskLink } from '../../parts/task-link.tsx'
 import { useNow } from '../../parts/time.tsx'
 import { type Item, sumsOf } from './rows-of.ts'
 
