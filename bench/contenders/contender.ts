@@ -21,6 +21,8 @@ export type Contender = {
   chain?(length: number): Promise<number[]>
   /** One task, then `width` at once, then one: from the call that adds them to the last one's start. */
   fan?(width: number): Promise<number>
+  /** The same with all edges declared before anything runs, where the contender can. */
+  declaredFan?(width: number): Promise<number>
   /** `width` tasks required by one, performed by two dispatchers: from the first start to that one's start. */
   requirements?(width: number): Promise<number>
   /** Adds and drains batch after batch for a while; answers tasks per second, one figure per slice. */

@@ -44,6 +44,7 @@ type Library = {
     kind: string
     payload: unknown
     work(task: { payload: { n: number } }): Promise<unknown>
+    onSuccess?(tx: { addMany(items: Item[]): Promise<unknown> }): Promise<unknown>
   }): Worker
 }
 
@@ -98,7 +99,8 @@ export async function millrace(url: string): Promise<Contender> {
       return times
     },
     chain: (length) => chain(store, define, length),
-    fan: (width) => fan(store, define, width),
+    fan: (width) => fan(library, store, width),
+    declaredFan: (width) => declaredFan(store, define, width),
     requirements: (width) => requirements(store, define, width),
     async sustain(task) {
       const clock = sustainClock()
@@ -160,7 +162,31 @@ async function chain(store: Millrace, define: Define, length: number): Promise<n
 
 type Define = (kind: string, handle: (n: number) => void) => Worker
 
-async function fan(store: Millrace, define: Define, width: number): Promise<number> {
+/** As the peers do it: the first task adds the rest. They are there with its success, and not before. */
+async function fan(library: Library, store: Millrace, width: number): Promise<number> {
+  const end = startSignal()
+  const ended = end.next()
+  const middle = library.defineWorker({ kind: 'bench.middle', payload: shape, work: async () => {} })
+  const last = library.defineWorker({ kind: 'bench.last', payload: shape, work: async () => end.fire() })
+  const first = library.defineWorker({
+    kind: 'bench.first',
+    payload: shape,
+    work: async () => {},
+    onSuccess: (tx) =>
+      tx.addMany([
+        ...range(width).map((n) => ({ worker: middle, payload: payload(n) })),
+        { worker: last, payload: payload(0), requires: range(width).map((n) => ({ item: n })) },
+      ]),
+  })
+  const dispatcher = store.dispatch([first, middle, last], DISPATCH)
+  const from = performance.now()
+  await store.add(first, payload(0))
+  const ms = (await ended) - from
+  await dispatcher.stop()
+  return ms
+}
+
+async function declaredFan(store: Millrace, define: Define, width: number): Promise<number> {
   const end = startSignal()
   const ended = end.next()
   const first = define('bench.first', () => {})

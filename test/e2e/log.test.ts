@@ -174,6 +174,32 @@ test('what failed opens at its first error, and n and p go through errors', asyn
   await page.getByText('1 line,').waitFor()
 })
 
+test('a step to what has not been found yet is made when it is, and not to what the search before had found', async () => {
+  const task = await ranTask(`echo 'error: one'; echo fine; echo 'error: two'; seq 50; echo 'error: three'; exit 1`)
+  const { page } = await dashboard.visit(`/tasks/${task}/log`)
+  // One line with each answer, and each but the first takes its time.
+  await page.route('**/log/search?*', async (route) => {
+    const url = new URL(route.request().url())
+    url.searchParams.set('limit', '1')
+    if (url.searchParams.get('from_line') !== '1') await new Promise((resolve) => setTimeout(resolve, 500))
+    await route.continue({ url: url.href }).catch(() => {})
+  })
+  await isInView(page, 1)
+  const current = (line: number) => page.locator(`[data-line="${line}"][data-current]`).waitFor()
+  await page.keyboard.press('n')
+  await current(1)
+  await page.keyboard.press('n')
+  await current(3)
+  await page.keyboard.press('n')
+  await current(54)
+  await page.keyboard.press('Control+f')
+  const field = page.getByRole('textbox', { name: 'Search the whole log' })
+  await field.fill('fine')
+  await current(2)
+  await field.fill('error: t')
+  await current(3)
+})
+
 test('groups are closed and opened, however long, and progress is folded', async () => {
   const task = await ranTask(
     `echo before; echo '::group::Build'; seq 2000; echo '::endgroup::'; printf '10%%\\r90%%\\r100%%\\n'; echo after`,

@@ -7,6 +7,7 @@ export type Wanted = { readonly q: string; readonly isRegex: boolean; readonly i
 export type Match = Pick<BodyAnswered<typeof routes.taskLog.search>['items'][number], 'number' | 'ranges'>
 
 export type Found = {
+  readonly wanted: Wanted
   readonly matches: readonly Match[]
   /** The whole log was looked through. */
   readonly isAll: boolean
@@ -24,6 +25,9 @@ export const errorPattern: Wanted = {
   isRegex: true,
   isCase: false,
 }
+
+export const isSame = (one: Wanted, other: Wanted): boolean =>
+  one.q === other.q && one.isRegex === other.isRegex && one.isCase === other.isCase
 
 /** Walks through the log from a line on. Calls back with all that was found so far; ends when told or at the end. */
 export async function findMatches(
@@ -55,6 +59,7 @@ export async function findMatches(
     next = answer.next_line
     const isEnough = matches.length >= MOST
     const goesOn = onFound({
+      wanted,
       matches,
       isAll: next === null,
       isUnderWay: next !== null && !isEnough,
@@ -74,14 +79,15 @@ export function useMatches(of: LogOf, wanted: Wanted | undefined, round: number)
     setFound(undefined)
     if (q === '') return
     const ended = new AbortController()
-    setFound({ matches: [], isAll: false, isUnderWay: true, error: undefined })
-    const onFound = (now: Found) => {
-      setFound(now)
+    const now = { q, isRegex, isCase }
+    setFound({ wanted: now, matches: [], isAll: false, isUnderWay: true, error: undefined })
+    const onFound = (all: Found) => {
+      setFound(all)
       return true
     }
-    findMatches({ task, attempt, stream }, { q, isRegex, isCase }, { signal: ended.signal, onFound }).catch(
+    findMatches({ task, attempt, stream }, now, { signal: ended.signal, onFound }).catch(
       (error: Error) => {
-        if (!ended.signal.aborted) setFound({ matches: [], isAll: false, isUnderWay: false, error })
+        if (!ended.signal.aborted) setFound({ wanted: now, matches: [], isAll: false, isUnderWay: false, error })
       },
     )
     return () => ended.abort()

@@ -4,7 +4,7 @@ import type { BodyAnswered, routes } from '../../api.ts'
 import { type Key, useKeys } from '../../keys.ts'
 import type { LogChoice, LogChoicePatch } from '../../log/choice.ts'
 import { findGroup } from '../../log/find-group.ts'
-import { errorPattern, type Found, useMatches, type Wanted } from '../../log/find-matches.ts'
+import { errorPattern, type Found, isSame, useMatches, type Wanted } from '../../log/find-matches.ts'
 import { type Fold, isHidden } from '../../log/folds.ts'
 import type { LinePages } from '../../log/line-pages.ts'
 import { extendTo, readLines, writeLines } from '../../log/permalink.ts'
@@ -167,50 +167,54 @@ function useSearch({ of, choice, onChoose, pages, goTo }: SearchOf) {
   const [hasFocus, setFocus] = useState(false)
   const [seeksErrors, setSeeksErrors] = useState(false)
   const [line, setLine] = useState<number>()
-  const [pending, setPending] = useState<1 | -1>()
+  const [pending, setPending] = useState<{ readonly by: 1 | -1; readonly in: Wanted }>()
   const isSearch = isOpen && wanted.q !== ''
   const found = useMatches(
     of,
     isSearch ? wanted : seeksErrors ? errorPattern : undefined,
     pages.facts?.is_complete ? 1 : 0,
   )
-  const stepIn = ({ matches, isUnderWay }: Found, by: 1 | -1) => {
-    const from = line ?? (by === 1 ? 0 : Number.POSITIVE_INFINITY)
+  /** Whether it is done: what has not been found yet is gone to when it is. */
+  const stepIn = ({ matches, isUnderWay }: Found, by: 1 | -1): boolean => {
     const next =
-      by === 1 ? matches.find(({ number }) => number > from) : matches.findLast(({ number }) => number < from)
+      by === 1
+        ? matches.find(({ number }) => number > (line ?? 0))
+        : line === undefined && isUnderWay
+          ? undefined
+          : matches.findLast(({ number }) => number < (line ?? Number.POSITIVE_INFINITY))
     const goal = next ?? (isUnderWay ? undefined : by === 1 ? matches[0] : matches.at(-1))
-    if (goal === undefined) return isUnderWay || tell(isSearch ? 'It is in no line' : 'No line looks like an error')
-    setLine(goal.number)
-    goTo(goal.number)
-    return undefined
+    if (goal === undefined && isUnderWay) return false
+    if (goal === undefined) tell(isSearch ? 'It is in no line' : 'No line looks like an error')
+    else {
+      setLine(goal.number)
+      goTo(goal.number)
+    }
+    return true
   }
   const step = (by: 1 | -1) => {
-    if (!isSearch && !seeksErrors) {
-      setSeeksErrors(true)
-      setPending(by)
-    } else if (found !== undefined) stepIn(found, by)
+    if (!isSearch && !seeksErrors) setSeeksErrors(true)
+    setPending({ by, in: isSearch ? wanted : errorPattern })
   }
-  // The first match of a search, or of the errors that were asked for, as soon as it is known.
-  const isReady = found !== undefined && (found.matches.length > 0 || !found.isUnderWay)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: when something was found, and only then
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when a step is asked for or more was found, and only then
   useEffect(() => {
-    if (!isReady || pending === undefined || found?.error !== undefined) return
-    setPending(undefined)
-    stepIn(found as Found, pending)
-  }, [isReady, pending])
+    if (found === undefined || pending === undefined || found.error !== undefined) return
+    // What the search before found is there until the address has changed.
+    if (isSame(found.wanted, pending.in) && stepIn(found, pending.by)) setPending(undefined)
+  }, [found, pending])
   const open = () => {
     setOpen(true)
     setRound((before) => before + 1)
   }
   const onWanted = ({ q, isRegex, isCase }: Wanted) => {
     setLine(undefined)
-    setPending(q === '' ? undefined : 1)
+    setPending(q === '' ? undefined : { by: 1, in: { q, isRegex, isCase } })
     onChoose({ q: q || undefined, regex: isRegex ? '1' : undefined, case: isCase ? '1' : undefined })
   }
   const close = () => {
     setOpen(false)
     setFocus(false)
     setLine(undefined)
+    setPending(undefined)
     onChoose({ q: undefined, regex: undefined, case: undefined })
   }
   const at = found?.matches.findIndex(({ number }) => number === line)
