@@ -32,6 +32,8 @@ export async function writeCopy<T>(
   } catch (error) {
     zip.destroy()
     file.destroy()
+    // A file that is being opened is there only afterwards.
+    if (!file.closed) await new Promise((resolve) => file.once('close', resolve))
     await rm(draft, { force: true })
     throw error
   }
