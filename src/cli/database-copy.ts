@@ -33,7 +33,7 @@ export async function writeCopy<T>(
     zip.destroy()
     file.destroy()
     // A file that is being opened is there only afterwards.
-    if (!file.closed) await new Promise((resolve) => file.once('close', resolve))
+    if (!file.closed) await new Promise<void>((resolve) => file.once('close', resolve))
     await rm(draft, { force: true })
     throw error
   }
