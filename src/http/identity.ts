@@ -30,7 +30,10 @@ export function credentialsOf(request: FastifyRequest): Credentials {
 
 /** The secret of the session in the request's cookie. */
 export function sessionOf(request: FastifyRequest): string | undefined {
-  return request.cookies[cookieName(request)]
+  const own = request.cookies[cookieName(request)]
+  if (own !== undefined || isSecure(request)) return own
+  // That of another port of this host may be of a server on the same database.
+  return Object.entries(request.cookies).find(([name]) => /^millrace_session(_\d+)?$/.test(name))?.[1]
 }
 
 /** Gives the browser the session's secret; without one it is taken away. */
@@ -47,7 +50,8 @@ const isSecure = (request: FastifyRequest) => request.protocol === 'https'
 
 /** The prefix makes browsers refuse a cookie of that name that a neighbouring or an unprotected host has set. */
 const cookieName = (request: FastifyRequest) => {
-  if (!isSecure(request)) return 'millrace_session'
+  // Browsers send the cookies of a host to all of its ports: two servers must not sign each other's people out.
+  if (!isSecure(request)) return request.port === null ? 'millrace_session' : `millrace_session_${request.port}`
   // A cookie of one path may not carry the stronger prefix.
   return request.server.basePath === '' ? '__Host-millrace_session' : '__Secure-millrace_session'
 }

@@ -15,7 +15,7 @@ export function isLoopback(host: string): boolean {
  */
 export function isLocal(request: FastifyRequest): boolean {
   const { headers } = request
-  const isForwarded = headers['forwarded'] !== undefined || headers['x-forwarded-for'] !== undefined
+  const isForwarded = Object.keys(headers).some((name) => name === 'forwarded' || name.startsWith('x-forwarded-'))
   const host = (headers.host ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
   return !isForwarded && isLoopback(request.socket.remoteAddress ?? '') && isLoopback(host)
 }

@@ -71,6 +71,7 @@ describe('metrics', () => {
     for (const headers of [
       fromElsewhere,
       { host: 'rebound.example' },
+      { host: 'localhost', 'x-forwarded-proto': 'https' },
       { ...fromElsewhere, authorization: 'Bearer no' },
     ]) {
       const answer = await server.app.inject({ url: '/metrics', headers })

@@ -28,7 +28,7 @@ test('a link of the server opens a session of its maker', async () => {
   const { cookie, setCookie, link } = await signIn(server)
   expect(link.status).toBe(201)
   expect(link.json.url).toMatch(`${server.url}/sign-in#`)
-  expect(setCookie).toMatch(/^millrace_session=[\w-]{43}; Path=\/; Expires=.*; HttpOnly; SameSite=Strict$/)
+  expect(setCookie).toMatch(/^millrace_session_\d+=[\w-]{43}; Path=\/; Expires=.*; HttpOnly; SameSite=Strict$/)
   const { json } = await server.ask('GET', '/v1/me', asBrowser(cookie))
   expect(json).toMatchObject({ name: 'admin', role: 'admin', via: 'session', until: expect.any(String) })
 })
@@ -97,12 +97,24 @@ test('a wrong secret is refused and sets no cookie', async () => {
   }
 })
 
+test('servers on two ports of one host do not sign each other’s people out', async () => {
+  await using one = await aServer()
+  await using other = await aServer()
+  const [first, second] = [await signIn(one), await signIn(other)]
+  // As a browser sends them, which knows of no ports.
+  const both = asBrowser(`${first.cookie}; ${second.cookie}`)
+  for (const server of [one, other]) expect((await server.ask('GET', '/v1/me', both)).status).toBe(200)
+  await one.ask('POST', '/v1/sign-out', both)
+  expect((await one.ask('GET', '/v1/me', both)).status).toBe(401)
+  expect((await other.ask('GET', '/v1/me', both)).status).toBe(200)
+})
+
 test('signing out ends the session everywhere and takes the cookie away', async () => {
   await using server = await aServer()
   const [mine, other] = [await signIn(server), await signIn(server)]
   const out = await server.ask('POST', '/v1/sign-out', asBrowser(mine.cookie))
   expect(out.status).toBe(204)
-  expect(out.headers.get('set-cookie')).toMatch(/^millrace_session=; Max-Age=0; Path=\/;/)
+  expect(out.headers.get('set-cookie')).toMatch(/^millrace_session_\d+=; Max-Age=0; Path=\/;/)
   expect((await server.ask('GET', '/v1/me', asBrowser(mine.cookie))).status).toBe(401)
   expect((await server.ask('GET', '/v1/me', asBrowser(other.cookie))).status).toBe(200)
   await server.ask('POST', '/v1/sign-out', { body: { everywhere: true } })
@@ -190,6 +202,6 @@ test('nobody’s word about https or the host is taken unless a proxy is trusted
   await using server = await anApp()
   const { setCookie, link } = await signIn(server, {}, forwarded)
   expect(link.json.url).toMatch(server.url)
-  expect(setCookie).toMatch(/^millrace_session=/)
+  expect(setCookie).toMatch(/^millrace_session_\d+=/)
   expect(setCookie).not.toMatch('Secure')
 })

@@ -127,7 +127,7 @@ describe('who may come in', () => {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ secret: link.split('#')[1] }),
       })
-    expect((await signIn()).headers.get('set-cookie')).toMatch(/^millrace_session=\S+; .*HttpOnly; SameSite=Strict/)
+    expect((await signIn()).headers.get('set-cookie')).toMatch(/^millrace_session_\d+=\S+; .*HttpOnly; SameSite=Strict/)
     expect(await (await signIn()).json()).toMatchObject({ code: 'sign_in_refused', status: 401 })
   })
 })

@@ -85,11 +85,9 @@ export function useMatches(of: LogOf, wanted: Wanted | undefined, round: number)
       setFound(all)
       return true
     }
-    findMatches({ task, attempt, stream }, now, { signal: ended.signal, onFound }).catch(
-      (error: Error) => {
-        if (!ended.signal.aborted) setFound({ wanted: now, matches: [], isAll: false, isUnderWay: false, error })
-      },
-    )
+    findMatches({ task, attempt, stream }, now, { signal: ended.signal, onFound }).catch((error: Error) => {
+      if (!ended.signal.aborted) setFound({ wanted: now, matches: [], isAll: false, isUnderWay: false, error })
+    })
     return () => ended.abort()
   }, [task, attempt, stream, q, isRegex, isCase, round])
   return found
