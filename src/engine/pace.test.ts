@@ -112,3 +112,11 @@ test('it tells how far it has claimed, and the first that it has not begun', () 
     [1, 3, '2', null],
   ])
 })
+
+test('while slices are left to look at, one that has nothing to do goes on with them', () => {
+  const pace = new Pace(10, 0)
+  for (let n = 0; n < 10; n += 1) pace.nextPollMs(true)
+  expect(pace.nextPollMs(true)).toBe(1000)
+  pace.begin(BEGINNING)
+  expect(pace.nextPollMs(true)).toBe(50)
+})

@@ -229,6 +229,10 @@ export class Pace {
     this.#measuredAt = now
   }
 
+  #nextLookBackMs(): number {
+    return Math.max(LOOK_BACK_EVERY_MS, this.#lookBackMs * LOOK_BACK_SHARE)
+  }
+
   restartPolling(): void {
     this.#polls = 0
   }
@@ -237,7 +241,9 @@ export class Pace {
   nextPollMs(isHeard: boolean): number {
     const ms = POLL_MS[Math.min(this.#polls, POLL_MS.length - 1)] as number
     this.#polls += 1
-    return isHeard ? ms : Math.min(ms, LONGEST_POLL_UNHEARD_MS)
+    const longest = isHeard ? ms : Math.min(ms, LONGEST_POLL_UNHEARD_MS)
+    // A round of slices goes on while there is nothing else to do: what lies in one of them nobody else would find.
+    return this.#sweep.isSliced ? Math.min(longest, this.#nextLookBackMs()) : longest
   }
 }
 
