@@ -3,10 +3,10 @@ import { stepTasks } from './dispatchers.sql.ts'
 import type { ClaimedRow, Place } from './run.ts'
 
 type Request = Parameters<typeof stepTasks>[1]
-const UNBOUNDED = { to_priority: null, slice_lanes: null, slice_priority: null, slice_from: null, slice_to: null }
+type Bounds = 'to_priority' | 'slice_lanes' | 'slice_priority' | 'slice_from' | 'slice_to'
 
 /** Without bounds it looks from where it is told to the end. */
-export type StepRequest = Omit<Request, keyof typeof UNBOUNDED> & Partial<Pick<Request, keyof typeof UNBOUNDED>>
+export type StepRequest = Omit<Request, Bounds> & Partial<Pick<Request, Bounds>>
 
 export type ClaimedTask = ClaimedRow & Place
 
@@ -47,7 +47,8 @@ type TaskColumns = readonly [
 
 /** The dispatcher's round trip: records successes, applies what is pending, claims ready tasks. */
 export async function step(db: Db, request: StepRequest): Promise<StepAnswer> {
-  const answer = (await stepTasks(db, { ...UNBOUNDED, ...request })).answer as Answer
+  // A parameter that is left out is null.
+  const answer = (await stepTasks(db, request as Request)).answer as Answer
   return {
     tasks: (answer.tasks ?? []).map(toTask),
     accepted: answer.accepted ?? request.ids,
