@@ -107,7 +107,9 @@ async function ask(context: Context, { verb }: Action, chosen: readonly TaskSumm
     output.note(`  ${task.id} ${paintState(output.errorStyle, task.state)}  ${clean(nameOf(task))}`)
   }
   if (chosen.length > 20) output.note(`  … and ${chosen.length - 20} more`)
-  await confirm(context, `${verb} ${chosen.length === 1 ? 'this task' : `these ${chosen.length} tasks`}?`)
+  await confirm(context, `${verb} ${chosen.length === 1 ? 'this task' : `these ${chosen.length} tasks`}?`, {
+    hasDryRun: true,
+  })
 }
 
 type Work = { readonly action: Action; readonly refs: readonly string[]; readonly options: Options }
