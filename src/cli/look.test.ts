@@ -71,6 +71,20 @@ describe('an ID', () => {
   })
 })
 
+describe('logs', () => {
+  test('of a milestone says that it has no output', async () => {
+    const { id } = await server.millrace.addMilestone({ requires: [await server.add()] })
+    expect(await run(['logs', id])).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+      stderr: `${id} is a milestone: it runs nothing and has no output\n`,
+    })
+    await server.perform()
+    expect((await run(['logs', id, '--follow'])).stderr).toContain('is a milestone')
+    expect((await run(['logs', await server.add()])).stderr).toBe('')
+  })
+})
+
 describe('show', () => {
   test('tells state, neighbours, attempts and error', async () => {
     const culprit = await server.add({ payload: 'broken', key: 'culprit' })
@@ -171,6 +185,12 @@ describe('a server', () => {
 })
 
 describe('ls', () => {
+  test('of a state that is none says which there are', async () => {
+    const { exitCode, stderr } = await run(['ls', '--state', 'failed,bogus'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('"bogus" is no state\nto fix it: states are waiting, delayed, ')
+  })
+
   test('lists the newest first, filtered, with the fields of the API', async () => {
     const ids = [await server.add({ scope: 'listed' }), await server.add({ scope: 'listed', key: 'k' })]
     await server.millrace.hold(ids[0] ?? '')
