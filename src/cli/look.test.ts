@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitFor } from '../../test/processes.ts'
@@ -302,6 +303,13 @@ describe('completion', () => {
     const wanted = `${id}\tready default/suggested`
     await waitFor(async () => (await suggest('show', '')).includes(wanted) || undefined)
     expect((await suggest('complet')).join()).not.toContain('complete\t')
+  })
+
+  test('for bash may be read twice', async () => {
+    const { stdout } = await run(['completion', 'bash'])
+    const twice = `${stdout}\n${stdout}\ncomplete -p millrace`
+    const read = spawnSync('bash', ['--norc', '-s'], { input: twice, encoding: 'utf8' })
+    expect(read).toMatchObject({ status: 0, stderr: '' })
   })
 
   test('prints a script for each shell', async () => {
