@@ -148,6 +148,15 @@ describe('what is refused', () => {
   })
 })
 
+test('the task of a node is named by the number of the node, as the first steps do', async () => {
+  const id = await idOf('--', 'echo', 'hello')
+  await run(['node', 'wait', id])
+  const name = `node/${id}`
+  expect((await run(['why', name])).stdout).toMatch(/^✓ succeeded/)
+  expect((await run(['logs', name, '--follow'])).stdout).toBe('hello\n')
+  expect((await run(['events', name])).stdout).toMatch(/ {2}created {2}by admin\n/)
+})
+
 describe('node wait', () => {
   test('for a state ends while the node runs, and 124 says that the time was over', async () => {
     const id = await idOf('--', 'sleep', '30')
