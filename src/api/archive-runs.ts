@@ -47,13 +47,21 @@ export const runs = {
     path: '/v1/archives/{name}/revisions/{rev}/rerun',
     name: 'runs.rerun',
     summary: 'Ask again for tasks of a revision: what failed, or all that are over',
-    description: 'What has not ended goes on as it is, and later revisions are not run again.',
+    description:
+      'What has not ended goes on as it is, and later revisions are not run again. With dry_run=1 nothing is done, and the number is not compared.',
     access: { role: 'operator' },
     params: z.strictObject({ name: archive, rev: commit.describe('a number or a commit') }),
+    query: z.strictObject({ dry_run: z.enum(['0', '1']).default('0') }),
     body: z.strictObject({
       only: z.enum(['failed', 'all']).describe('failed: with what was skipped because of it'),
       run: name.optional().describe('of a run by hand or schedule; default: what the commit started'),
       cause: text.optional().describe('why, for the record'),
+      expected_count: z
+        .int()
+        .min(0)
+        .max(1_000_000)
+        .optional()
+        .describe('how many the caller has seen; with another number 409 count_differs, and nothing is done'),
     }),
     answers: { 200: z.object({ tasks: z.array(z.object({ id, key: z.string() })) }) },
   }),

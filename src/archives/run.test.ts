@@ -145,7 +145,13 @@ test('a whole revision runs again in its order, and later revisions do not', asy
   await commit({ 'site.yaml': SITE })
   await untilState(server, `${name}@2:upload`, 'succeeded')
   work.log.length = 0
-  const again = await rerun(server, name, 1, { only: 'all' })
+  const path = `/v1/archives/${encodeURIComponent(name)}/revisions/1/rerun?dry_run=1`
+  const dry = await server.ask('POST', path, { body: { only: 'all' } })
+  expect(dry.json.tasks).toMatchObject([{ key: `${name}@1:site` }, { key: `${name}@1:upload` }])
+  const differs = await rerun(server, name, 1, { only: 'all', expected_count: 3 })
+  expect([differs.status, differs.json.code]).toEqual([409, 'count_differs'])
+  expect(await stateOf(server, `${name}@1:site`)).toBe('succeeded')
+  const again = await rerun(server, name, 1, { only: 'all', expected_count: 2 })
   expect(again.json.tasks).toHaveLength(2)
   await work.seen('end 1:upload')
   await untilState(server, `${name}@1:upload`, 'succeeded')

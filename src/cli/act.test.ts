@@ -39,6 +39,25 @@ describe('one task', () => {
     expect(stderr).toMatch(/is ready and cannot be released\nwhy: .*\(state_refused\)/)
   })
 
+  test('that is asked for again with the wrong verb names the other one', async () => {
+    const [good, broken] = [await server.add(), await server.add({ payload: 'broken' })]
+    await server.perform()
+    const retried = await run(['retry', good])
+    expect(retried).toMatchObject({ exitCode: 5, stderr: expect.stringContaining(`\`millrace rerun ${good}\``) })
+    const rerun = await run(['rerun', broken])
+    expect(rerun).toMatchObject({ exitCode: 5, stderr: expect.stringContaining(`\`millrace retry ${broken}\``) })
+  })
+
+  test('that is a whole revision is refused, with what is meant', async () => {
+    const retried = await run(['retry', 'My-Project@3'])
+    expect(retried.exitCode).toBe(2)
+    expect(retried.stderr).toContain('`millrace rerun My-Project@3 --only failed`')
+    const task = await server.add({ scope: 'archive:My-Project', key: '3:index' })
+    const held = await run(['hold', 'My-Project@3'])
+    const [, filter = ''] = /--filter '(.*)'/.exec(held.stderr) ?? []
+    expect((await run(['hold', '--filter', filter, '--dry-run', '-q'])).stdout).toBe(`${task}\n`)
+  })
+
   test('that runs is asked to stop, which is not said to have happened', async () => {
     const { task, end } = await server.runOne()
     const { stdout } = await run(['cancel', task, '--yes'])

@@ -7,6 +7,7 @@ import type { Context, Server } from './context.ts'
 import { exitCodes, UsageError } from './exit.ts'
 import { listTasks } from './list-tasks.ts'
 import { mapAtOnce } from './map-at-once.ts'
+import { requireTask, withOtherVerb } from './other-verb.ts'
 import { createProgress } from './progress.ts'
 import { confirm } from './prompt.ts'
 import { clean, count } from './render/text.ts'
@@ -60,6 +61,7 @@ async function act(context: Context, action: Action, ids: readonly string[], opt
   if (ids.length > 0 === (options.filter !== undefined)) {
     throw new UsageError('say which tasks are meant', 'give their ids, or --filter with a search, and not both')
   }
+  for (const id of ids) requireTask(id, action.verb)
   const server = await context.server()
   const mustAsk = !options.yes && (action.isDestructive || ids.length !== 1)
   const refs = [...new Set(ids.map((id) => refOf(id, server.connection.url)))]
@@ -107,7 +109,9 @@ async function ask(context: Context, { verb }: Action, chosen: readonly TaskSumm
     output.note(`  ${task.id} ${paintState(output.errorStyle, task.state)}  ${clean(nameOf(task))}`)
   }
   if (chosen.length > 20) output.note(`  … and ${chosen.length - 20} more`)
-  await confirm(context, `${verb} ${chosen.length === 1 ? 'this task' : `these ${chosen.length} tasks`}?`)
+  await confirm(context, `${verb} ${chosen.length === 1 ? 'this task' : `these ${chosen.length} tasks`}?`, {
+    hasDryRun: true,
+  })
 }
 
 type Work = { readonly action: Action; readonly refs: readonly string[]; readonly options: Options }
@@ -122,7 +126,8 @@ async function actOnAll(
   const progress = createProgress(context, refs.length)
   try {
     return await mapAtOnce(refs, AT_ONCE, async (id) => {
-      const acted = await actOnOne(client, routes.tasks[action.verb], { params: { id }, ...body }, context.signal)
+      const asked = { verb: action.verb, params: { id }, ...body }
+      const acted = await actOnOne(client, routes.tasks[action.verb], asked, context.signal)
       progress.step(`${action.verb} ${refs.length} tasks`)
       return acted
     })
@@ -134,13 +139,13 @@ async function actOnAll(
   }
 }
 
-type Asked = { readonly params: { readonly id: string }; readonly body?: object }
+type Asked = { readonly verb: Verb; readonly params: { readonly id: string }; readonly body?: object }
 
 /** A refusal concerns this task alone: the others are still acted on. A server that is gone concerns all. */
 async function actOnOne(
   client: Client,
   route: (typeof routes)['tasks'][Verb],
-  asked: Asked,
+  { verb, ...asked }: Asked,
   signal: AbortSignal,
 ): Promise<Acted> {
   try {
@@ -149,6 +154,6 @@ async function actOnOne(
   } catch (error) {
     const { status } = error as Refusal
     if (status === undefined || status === 401 || status >= 500) throw error
-    return { id: asked.params.id, state: null, error: error as Refusal }
+    return { id: asked.params.id, state: null, error: withOtherVerb(error as Refusal, verb, asked.params.id) }
   }
 }

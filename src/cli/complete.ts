@@ -11,8 +11,10 @@ import { withTimeout } from './with-timeout.ts'
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
 
 /** The script that teaches a shell to ask `millrace complete`. */
-export function scriptFor(shell: string): Promise<string> {
-  return printed((tab) => tab.setup('millrace', 'millrace', shell))
+export async function scriptFor(shell: string): Promise<string> {
+  const script = await printed((tab) => tab.setup('millrace', 'millrace', shell))
+  // Who reads their ~/.bashrc again would be told of each constant that it cannot be set a second time.
+  return shell === 'bash' ? script.replaceAll(/^readonly /gm, '') : script
 }
 
 /** How the words may go on, one suggestion a line, as the scripts read them. */

@@ -1,11 +1,10 @@
 // The loom in a terminal: revisions from the youngest down, tasks from left to right, a sign for each.
-import type { BodyAnswered, routes } from '../api/index.ts'
+import { frontier, type Picture, tellFrontier } from './frontier.ts'
 import type { Output } from './output.ts'
 import type { Style } from './render/style.ts'
 import { clean, pad, truncate } from './render/text.ts'
 import { ago } from './render/time.ts'
 
-export type Picture = BodyAnswered<typeof routes.archives.loom>
 type Row = Picture['rows'][number]
 
 const SIGNS: Readonly<Record<string, readonly [sign: string, paint: keyof Style]>> = {
@@ -52,7 +51,7 @@ export function drawLoom(picture: Picture, { style, width }: Output): string[] {
     ),
     ...lines,
     style.dim(LEGEND),
-    ...(rows.length === 0 ? ['no revision has been planned yet'] : [frontier(picture)]),
+    ...(rows.length === 0 ? ['no revision has been planned yet'] : [`frontier: ${tellFrontier(frontier(picture))}`]),
     ...problemsOf(picture),
   ]
 }
@@ -97,18 +96,4 @@ function threads(
   return [
     (indent + widths.map((width, at) => style.dim(warp.get(at) ?? ' ') + ' '.repeat(width - 1)).join('')).trimEnd(),
   ]
-}
-
-/** How far each task has got, counted from the youngest revision. What was superseded has got nowhere. */
-function frontier({ columns, rows, states }: Picture): string {
-  const hasResult = (state: string) => state === 'succeeded' || state === 'failed'
-  const lag = columns.flatMap(({ name }, column) => {
-    const at = rows.findIndex((row) => {
-      for (let i = 0; i < row.cells.length; i += 3)
-        if (row.cells[i] === column) return hasResult(states[row.cells[i + 1] ?? 0] ?? '')
-      return false
-    })
-    return at > 0 && column > 0 ? [`${clean(name)} -${at}`] : []
-  })
-  return lag.length === 0 ? 'frontier: nothing lags' : `frontier: ${lag.join(', ')}`
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { type Config, localUrl } from '../config/index.ts'
 import { anyRoute } from './any-route.ts'
 import type { Context, Server } from './context.ts'
+import { SIGN_IN } from './exit.ts'
 import type { Finding } from './host.ts'
 
 const PATIENCE_MS = 5_000
@@ -47,7 +48,7 @@ async function examineToken({ client, routes, connection }: Server): Promise<Fin
     const may = limit === null ? `role ${role}` : `limited to ${limit.to} ${limit.name}`
     return good('token', `${name}, ${may} (from ${connection.tokenFrom})`)
   } catch (error) {
-    return { ...told('token', 'warning', error), fix: 'sign in with millrace login, or set MILLRACE_TOKEN' }
+    return { ...told('token', 'warning', error), fix: SIGN_IN }
   }
 }
 

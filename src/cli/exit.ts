@@ -105,13 +105,37 @@ export function exitOf(error: unknown): number {
   return exitCodes[name]
 }
 
+/** Where the first token is found. */
+export const ADMIN_TOKEN = "the administrator's token is in the file `admin-token` in the server's data folder"
+
+/** What to do without a token that the server takes. The server's own words are for those who write HTTP. */
+export const SIGN_IN =
+  'sign in with `millrace login --token-file <data>/admin-token`, where <data> is the data folder of the server, or set MILLRACE_TOKEN; an administrator makes more tokens with `millrace token create`'
+
+/** Where in a request the server found a flaw: `/query/state/0`. */
+const POINTER = /^\/(query|params|body)((?:\/[^\s/]+)+?): /
+
+/** The flaw as the command line names it: of a query the option, of a body the place in it. */
+function inWords(message: string): string {
+  return message.replace(POINTER, (_, part: string, pointer: string) => {
+    const [first = '', ...rest] = pointer
+      .slice(1)
+      .split('/')
+      .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+    if (part !== 'body') return `${first}: `
+    const bracketed = (name: string) => (/^\d+$/.test(name) ? `[${name}]` : undefined)
+    return `${bracketed(first) ?? first}${rest.map((name) => bracketed(name) ?? `.${name}`).join('')}: `
+  })
+}
+
 /** An error as a person reads it: what happened, why, what to do about it, and by which id the server's log has it. */
 export function tell(error: unknown): string[] {
-  const { message, code, remedy, problem } = (error ?? {}) as Told
+  const { message, code, status, problem, ...told } = (error ?? {}) as Told
+  const remedy = status === 401 ? SIGN_IN : told.remedy
   if (code === 'interrupted' || code === 'terminated' || code === 'left') return []
   const isForeseen = typeof remedy === 'string' || (typeof code === 'string' && /^[a-z_]+$/.test(code))
   return [
-    `millrace: ${message || String(error)}`,
+    `millrace: ${inWords(message || String(error))}`,
     ...(problem === undefined ? [] : [`why: ${problem.title} (${String(code)})`]),
     ...(typeof remedy === 'string' ? [`to fix it: ${remedy}`] : []),
     ...(problem === undefined ? [] : [`request id: ${problem.request_id}`]),

@@ -1,12 +1,15 @@
 import type { Command } from 'commander'
 import { type SettingName, settings } from '../config/index.ts'
 
+/** What a command takes where it does not take the default of a setting, in words. */
+type OwnDefaults = Partial<Record<SettingName, string>>
+
 /** Gives a command the flags of the settings that it uses. */
-export function addFlags(command: Command, names: readonly SettingName[]): Command {
+export function addFlags(command: Command, names: readonly SettingName[], own: OwnDefaults = {}): Command {
   for (const setting of settings) {
     if (!('flag' in setting) || !names.includes(setting.name)) continue
-    const byDefault = 'byDefault' in setting ? ` (default: ${setting.byDefault})` : ''
-    command.option(setting.flag, `${setting.sentence}${byDefault}`)
+    const byDefault = own[setting.name] ?? ('byDefault' in setting ? setting.byDefault : undefined)
+    command.option(setting.flag, `${setting.sentence}${byDefault === undefined ? '' : ` (default: ${byDefault})`}`)
   }
   return command
 }

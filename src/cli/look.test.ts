@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitFor } from '../../test/processes.ts'
@@ -68,6 +69,20 @@ describe('an ID', () => {
     expect(what).toMatch(/^millrace: .*999999/)
     expect(why).toBe('why: There is no such task (task_not_found)')
     expect(rest.at(-1)).toMatch(/^request id: [\w-]+$/)
+  })
+})
+
+describe('logs', () => {
+  test('of a milestone says that it has no output', async () => {
+    const { id } = await server.millrace.addMilestone({ requires: [await server.add()] })
+    expect(await run(['logs', id])).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+      stderr: `${id} is a milestone: it runs nothing and has no output\n`,
+    })
+    await server.perform()
+    expect((await run(['logs', id, '--follow'])).stderr).toContain('is a milestone')
+    expect((await run(['logs', await server.add()])).stderr).toBe('')
   })
 })
 
@@ -171,6 +186,12 @@ describe('a server', () => {
 })
 
 describe('ls', () => {
+  test('of a state that is none says which there are', async () => {
+    const { exitCode, stderr } = await run(['ls', '--state', 'failed,bogus'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('"bogus" is no state\nto fix it: states are waiting, delayed, ')
+  })
+
   test('lists the newest first, filtered, with the fields of the API', async () => {
     const ids = [await server.add({ scope: 'listed' }), await server.add({ scope: 'listed', key: 'k' })]
     await server.millrace.hold(ids[0] ?? '')
@@ -282,6 +303,13 @@ describe('completion', () => {
     const wanted = `${id}\tready default/suggested`
     await waitFor(async () => (await suggest('show', '')).includes(wanted) || undefined)
     expect((await suggest('complet')).join()).not.toContain('complete\t')
+  })
+
+  test('for bash may be read twice', async () => {
+    const { stdout } = await run(['completion', 'bash'])
+    const twice = `${stdout}\n${stdout}\ncomplete -p millrace`
+    const read = spawnSync('bash', ['--norc', '-s'], { input: twice, encoding: 'utf8' })
+    expect(read).toMatchObject({ status: 0, stderr: '' })
   })
 
   test('prints a script for each shell', async () => {

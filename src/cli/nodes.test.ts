@@ -135,12 +135,38 @@ describe('node ls and tree', () => {
   })
 })
 
+describe('what is refused', () => {
+  test('is told by the names of the command line, and of a file by the place in it', async () => {
+    const one = await run(['node', 'add', '--parent', '987654', '--', 'true'])
+    expect(one.stderr).toMatch(/^millrace: parent: node 987654 does not exist\n/)
+    const node = { metadata: { type: 'command', parent: '987654' }, data: { command: 'true' } }
+    const many = await run(['node', 'add', '--file', '-'], { stdin: JSON.stringify([node]) })
+    expect(many.stderr).toMatch(/^millrace: \[0\]\.metadata\.parent: node 987654 does not exist\n/)
+    const states = await run(['node', 'ls', '--state', 'bogus'])
+    expect(states.exitCode).toBe(2)
+    expect(states.stderr).not.toContain('/query/')
+  })
+})
+
+test('the task of a node is named by the number of the node, as the first steps do', async () => {
+  const id = await idOf('--', 'echo', 'hello')
+  await run(['node', 'wait', id])
+  const name = `node/${id}`
+  expect((await run(['why', name])).stdout).toMatch(/^✓ succeeded/)
+  expect((await run(['logs', name, '--follow'])).stdout).toBe('hello\n')
+  expect((await run(['events', name])).stdout).toMatch(/ {2}created {2}by admin\n/)
+})
+
 describe('node wait', () => {
   test('for a state ends while the node runs, and 124 says that the time was over', async () => {
     const id = await idOf('--', 'sleep', '30')
     expect((await run(['node', 'wait', id, '--for', 'running'])).exitCode).toBe(0)
     const { exitCode, stderr } = await run(['node', 'wait', id, '--timeout', '200ms'])
-    expect({ exitCode, stderr: stderr.split('\n')[0] }).toMatchObject({ exitCode: 124 })
+    expect(exitCode).toBe(124)
+    expect(stderr).toContain(`not all have ended: node ${id} is running\n`)
+    const below = await idOf('--parent', id, '--', 'true')
+    const other = await run(['node', 'wait', below, '--for', 'running', '--timeout', '200ms'])
+    expect(other.stderr).toContain(`not all are running: node ${below} is incipient\n`)
     await run(['node', 'kill', id, '--yes'])
   })
 })

@@ -82,6 +82,15 @@ describe('help', () => {
     for (const [path, command] of commands) expect(longOf(command.options), path).toContain('--json')
   })
 
+  test('the demonstration tells the defaults that it has, and no other', () => {
+    const [, demo] = commands.find(([path]) => path === 'millrace demo') ?? []
+    const help = demo === undefined ? '' : helpOf(demo).replaceAll(/\s+/g, ' ')
+    expect(help).toContain('(default: 7421, or any that is free)')
+    expect(help).toContain('(default: a folder of yours among the temporary files)')
+    expect(help).toContain('(default: 20s)')
+    expect(help).not.toMatch(/7420|default: .millrace|20000/)
+  })
+
   test('a mistyped command gets the nearest one and exit code 2', async () => {
     const { exitCode, stderr } = await begin(['srve'])
     expect(exitCode).toBe(2)

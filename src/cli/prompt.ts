@@ -4,12 +4,17 @@ import type { Context } from './context.ts'
 import { UsageError } from './exit.ts'
 import { Interrupted } from './world.ts'
 
+type Asked = {
+  /** The command takes `--dry-run`, which is named only where it is there. */
+  readonly hasDryRun?: boolean
+}
+
 /** Asks a yes-or-no question. Throws unless the answer is yes, and where there is nobody to ask. */
-export async function confirm(context: Context, question: string): Promise<void> {
+export async function confirm(context: Context, question: string, { hasDryRun }: Asked = {}): Promise<void> {
   if (!context.world.stdin.isTTY) {
     throw new UsageError(
       'this is not done unasked, and there is nobody to ask',
-      'add --yes, or look first with --dry-run',
+      hasDryRun ? 'add --yes, or look first with --dry-run' : 'add --yes',
     )
   }
   const answer = await askLine(context, `${question} [y/N] `)

@@ -43,6 +43,30 @@ test('a workflow is run by hand with inputs, and what failed of it again', async
   expect(one.stdout).toContain(`run 2 of ${name} at revision 1: 1 task`)
 })
 
+test('a revision is not run again unasked, and a dry run only lists what would be', async () => {
+  const { server, name, cli } = await aBook()
+  await performing(server.database)
+  await cli(['run', name, 'book'])
+  await untilState(server, `${name}@1:print#1`, 'succeeded')
+  const whole = ['rerun', `${name}@1`, '--only', 'all', '--run', '1']
+  const ends = async () => {
+    const { stdout } = await cli(['ls', '--scope', `archive:${name}`, '--state', 'succeeded', '--json=id,finished_at'])
+    return JSON.parse(stdout)
+  }
+  const before = await ends()
+  const dry = await cli([...whole, '--dry-run', '--yes'])
+  expect(dry.stdout).toContain(`${name}@1:set#1`)
+  expect(dry.stderr).toContain('would rerun 2 tasks; nothing was changed')
+  const unasked = await cli(whole)
+  expect(unasked).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(unasked.stderr).toContain('there is nobody to ask')
+  const declined = await cli(whole, { terminal: { columns: 100, rows: 30 }, stdin: 'n\n' })
+  expect(declined.stderr).toContain('rerun these 2 tasks? [y/N]')
+  expect(declined.exitCode).toBe(2)
+  expect(await ends()).toEqual(before)
+  expect((await cli([...whole, '--yes'])).stderr).toContain('asked again for 2 tasks')
+})
+
 test('what cannot be run is refused with the exit code that fits', async () => {
   const { name, cli } = await aBook()
   const codes: [string[], number][] = [
@@ -55,6 +79,9 @@ test('what cannot be run is refused with the exit code that fits', async () => {
     [['run', name, 'book', '--rev', '9'], 3],
     [['rerun', `${name}@1`], 2],
     [['rerun', `${name}@9`, '--only', 'all'], 3],
+    [['rerun', `${name}@1`, '--only', 'all', '--filter', 'state:failed'], 2],
+    [['rerun', `${name}@1`, `${name}@2`, '--only', 'all', '--yes'], 2],
+    [['rerun', '1', '--only', 'failed'], 2],
     [['schedule', 'next', '999'], 3],
     [['schedule', 'ls', 'Nobody'], 3],
   ]

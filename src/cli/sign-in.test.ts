@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { begin } from '../../test/command-line.ts'
+import { type Asked, begin } from '../../test/command-line.ts'
 import { scratch } from '../../test/scratch.ts'
 import { ADMIN } from '../../test/server.ts'
 import { aTaskServer, type TaskServer } from '../../test/task-server.ts'
@@ -21,8 +21,7 @@ async function aPerson() {
   const env = { HOME: home.path }
   return {
     file: join(home.path, '.config', 'millrace', 'contexts.json'),
-    run: (args: string[], more: { stdin?: string; env?: Record<string, string> } = {}) =>
-      begin(args, { ...more, env: { ...env, ...more.env } }),
+    run: (args: string[], more: Asked = {}) => begin(args, { ...more, env: { ...env, ...more.env } }),
   }
 }
 
@@ -38,6 +37,24 @@ describe('login', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect((await run(['why', id])).exitCode).toBe(0)
     expect((await run(['status', '--json=url_from'])).exitCode).not.toBe(4)
+  })
+
+  test('says where the token is found before it asks for it', async () => {
+    const { run } = await aPerson()
+    const terminal = { columns: 100, rows: 30 }
+    const { stderr } = await run(['login', '--server', server.url], { terminal, stdin: '\n' })
+    expect(stderr).toMatch(/^the administrator's token is in the file `admin-token` .*\ntoken for http/)
+    expect(stderr).toContain('to fix it: sign in with `millrace login --token-file <data>/admin-token`')
+  })
+
+  test('says of an empty file that it is empty', async () => {
+    const { run } = await aPerson()
+    await using folder = await scratch()
+    const token = join(folder.path, 'token')
+    await writeFile(token, '\n')
+    const { exitCode, stderr } = await run(['login', '--server', server.url, '--token-file', token])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(`token: the file of flag --token-file is empty: ${token}\n`)
   })
 
   test('keeps nothing that the server does not take', async () => {
@@ -61,6 +78,29 @@ describe('login', () => {
     expect(await readFile(file, 'utf8')).toContain(ADMIN)
     expect((await run(['logout'])).exitCode).toBe(0)
     expect(await readFile(file, 'utf8')).not.toContain(ADMIN)
+  })
+})
+
+describe('without a token that the server takes', () => {
+  test('a command says how to sign in, and not what to send', async () => {
+    const { run } = await aPerson()
+    const { exitCode, stderr } = await run(['ls', '--server', server.url])
+    expect(exitCode).toBe(4)
+    expect(stderr).toMatch(/^to fix it: sign in with `millrace login --token-file .*MILLRACE_TOKEN/m)
+    expect(stderr).not.toContain('Authorization')
+  })
+
+  test('the status still says which server and which token are in use', async () => {
+    const { run } = await aPerson()
+    const none = await run(['status', '--server', server.url])
+    expect(none).toMatchObject({
+      exitCode: 4,
+      stdout: `server   ${server.url}  by flag --server\ntoken    none\n`,
+      stderr: expect.stringContaining('(unauthorized)'),
+    })
+    const wrong = await run(['status', '--server', server.url], { env: { MILLRACE_TOKEN: 'wrong' } })
+    expect(wrong.stdout).toContain('token    by MILLRACE_TOKEN\n')
+    expect((await run(['status', '--server', server.url, '--json'])).stdout).toBe('')
   })
 })
 

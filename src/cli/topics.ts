@@ -23,8 +23,8 @@ administrator's in its data folder. A kept token goes to the server it was kept 
   {
     name: 'ids',
     about: 'how a task is named',
-    text: `A task is named by its number (118), by its natural key (My-Project@12:index, or scope/key), or by the
-address of its page in the dashboard, pasted.
+    text: `A task is named by its number (118), by its natural key (My-Project@12:index, or scope/key, for a
+node node/1), or by the address of its page in the dashboard, pasted.
 
 Nodes, tokens, schedules and webhooks are named by their numbers, archives by their names.`,
   },

@@ -67,11 +67,13 @@ function fromFlag(
 
 function fromSecretFile(setting: Setting, path: string, source: string, problems: string[]): Given | undefined {
   try {
-    return { value: readFileSync(path, 'utf8').trim(), source }
+    const value = readFileSync(path, 'utf8').trim()
+    if (value !== '') return { value, source }
+    problems.push(`${setting.name}: the file of ${source} is empty: ${path}`)
   } catch (error) {
     problems.push(`${setting.name}: the file of ${source} cannot be read: ${(error as Error).message}`)
-    return undefined
   }
+  return undefined
 }
 
 function fromEnvironment(

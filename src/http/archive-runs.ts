@@ -17,9 +17,17 @@ export function addArchiveRuns(app: FastifyInstance, archives: ArchiveRuns): voi
     }
     return once(async (tx) => toPlanned(params.name, await archives.run(tx, asked)))
   })
-  addRoute(app, runs.rerun, async ({ params, body, identity, once }) =>
+  addRoute(app, runs.rerun, async ({ params, query, body, identity, once }) =>
     once(async (tx) => {
-      const asked = { ...body, archive: params.name, rev: revOf(params.rev), actor: identity.name }
+      const { expected_count: expectedCount, ...given } = body
+      const asked = {
+        ...given,
+        archive: params.name,
+        rev: revOf(params.rev),
+        actor: identity.name,
+        expectedCount,
+        isDryRun: query.dry_run === '1',
+      }
       const { number, tasks } = await archives.rerun(tx, asked)
       const suffix = body.run === undefined ? '' : `#${body.run}`
       return { tasks: tasks.map(({ id, name }) => ({ id, key: `${params.name}@${number}:${name}${suffix}` })) }

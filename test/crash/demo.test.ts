@@ -7,11 +7,14 @@ import { scratch } from '../scratch.ts'
 
 test('the demonstration tells its story, and one that was killed in the middle goes on', async () => {
   await using folder = await scratch()
-  const start = () => runProgram('src/bin.ts', { args: ['demo', '--once', '--port', '0', '--data', folder.path] })
+  const args = ['demo', '--once', '--port', '0', '--data', folder.path]
+  // As npx calls it.
+  const start = () => runProgram('src/bin.ts', { args, env: { npm_command: 'exec' } })
   const first = start()
   await first.line(/@2:build-PDF runs/)
   first.child.kill('SIGKILL')
   await first.exitCode
+  expect(first.stdout()).toMatch(/from another terminal: npx millrace loom/)
   expect(first.stdout()).toMatch(/revision 3 is announced before 2/)
 
   const second = start()

@@ -2,7 +2,8 @@ import { chmod, lstat, mkdir, readFile, realpath } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import type { Config } from '../../config/index.ts'
+import { Option } from 'commander'
+import { type Config, readInvocation } from '../../config/index.ts'
 import { findRepository, install } from '../../hooks/index.ts'
 import type { CommandFile } from '../command.ts'
 import type { Context, Server } from '../context.ts'
@@ -26,10 +27,15 @@ export const demo: CommandFile = {
   prints: 'stream',
   isServing: true,
   define(command) {
-    addFlags(command, ['host', 'port', 'data', 'database_url'])
+    addFlags(command, ['host', 'port', 'data', 'database_url'], {
+      port: `${USUAL_PORT}, or any that is free`,
+      data: 'a folder of yours among the temporary files',
+    })
     command
       .option('--once', 'end when the story has been told')
-      .option('--every <duration>', 'then commit again so often', aDuration, 20_000)
+      .addOption(
+        new Option('--every <duration>', 'then commit again so often').argParser(aDuration).default(20_000, '20s'),
+      )
   },
   async run(context, _, options: Options) {
     await requirePrograms()
@@ -51,16 +57,17 @@ export const demo: CommandFile = {
 type Started = { readonly config: Config; readonly url: string; readonly signInUrl: string | undefined }
 
 async function perform(context: Context, { once, every }: Options, { config, url, signInUrl }: Started): Promise<void> {
-  const { output } = context
+  const { output, world } = context
+  const millrace = readInvocation(world.environment)
   const say = (text: string) => output.item({ text }, () => text)
   say(`A server of Millrace runs at ${url}, with all it keeps below ${clean(config.data)}.`)
   const token = config.admin_token ?? (await readFile(join(config.data, 'admin-token'), 'utf8')).trim()
   if (signInUrl !== undefined) say(`Look at it in a browser: ${signInUrl}`)
   const where = `--server ${url} --token-file '${clean(join(config.data, 'admin-token'))}'`
-  say(`Or from another terminal: millrace loom '${ARCHIVE}' ${where}`)
+  say(`Or from another terminal: ${millrace} loom '${ARCHIVE}' ${where}`)
   const stage = await prepare(context, { config, url, token })
   await play(stage)
-  say(`Search the book, as it is or as it was: millrace archive index '${ARCHIVE}' --search wheel ${where}`)
+  say(`Search the book, as it is or as it was: ${millrace} archive index '${ARCHIVE}' --search wheel ${where}`)
   say('That was the story. Kill this with -9 whenever you like and start it again: nothing is lost, it goes on.')
   if (!once) await goOn(stage, every)
 }

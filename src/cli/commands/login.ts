@@ -1,7 +1,7 @@
 import { readContexts, writeContexts } from '../../config/index.ts'
 import type { CommandFile } from '../command.ts'
 import { checkName } from '../context-name.ts'
-import { UsageError } from '../exit.ts'
+import { ADMIN_TOKEN, SIGN_IN, UsageError } from '../exit.ts'
 import { readSecret } from '../prompt.ts'
 import { clean } from '../render/text.ts'
 
@@ -22,10 +22,10 @@ export const login: CommandFile = {
     const { url } = connection
     const name = options.name ?? new URL(url).host.replaceAll(/[^\w.-]/g, '-')
     checkName(name)
+    if (options.tokenFile === undefined && world.stdin.isTTY) output.note(ADMIN_TOKEN)
     const token =
       options.tokenFile === undefined ? await readSecret(context, `token for ${url}: `) : (connection.token ?? '')
-    if (!/^\S+$/.test(token))
-      throw new UsageError('that is not a token', 'an administrator makes one with `millrace token create`')
+    if (!/^\S+$/.test(token)) throw new UsageError('that is not a token', SIGN_IN)
     if (/^http:\/\/(?!127\.|localhost\b|\[::1\])/.test(url)) {
       output.note('note: http is not encrypted; whoever listens on the way can read the token')
     }

@@ -4,6 +4,7 @@ import type { Context, Server } from '../context.ts'
 import { positiveInteger } from '../numbers.ts'
 import { openAgain, StreamEnded } from '../open-again.ts'
 import { openPager, type Pager } from '../pager.ts'
+import { clean } from '../render/text.ts'
 import { ID, refOf } from '../task.ts'
 
 type Options = {
@@ -65,8 +66,9 @@ function writer({ output }: Context, { id, stream }: Asked): Write {
 }
 
 /** Part by part, so that a log of any size passes through. All parts are of one attempt, whatever begins meanwhile. */
-async function print({ signal }: Context, server: Server, { id, ...given }: Asked, write: Write): Promise<void> {
+async function print(context: Context, server: Server, { id, ...given }: Asked, write: Write): Promise<void> {
   const { client, routes } = server
+  const { signal } = context
   let { attempt } = given
   for (let start = 0; ; ) {
     const query = { ...given, start, ...(attempt === undefined ? {} : { attempt }) }
@@ -77,9 +79,16 @@ async function print({ signal }: Context, server: Server, { id, ...given }: Aske
       length += bytes.length
       if ((await write(bytes)) === false) return
     }
+    if (attempt === undefined) await noteMilestone(context, server, id)
     if (length === 0) return
     start += length
   }
+}
+
+/** Says of a task that never begins because there is nothing to run that this is why nothing is printed. */
+async function noteMilestone({ output, signal }: Context, { client, routes }: Server, id: string): Promise<void> {
+  const { kind } = await client.call(routes.tasks.get, { params: { id } }, { signal })
+  if (kind === null) output.note(`${clean(id)} is a milestone: it runs nothing and has no output`)
 }
 
 /** A connection that breaks is made again where it broke off: no byte is lost or printed twice. */
@@ -102,7 +111,7 @@ async function follow(context: Context, server: Server, { id, ...given }: Asked,
     attempt = Number(answer.headers.get('x-attempt')) || undefined
     await pass(answer)
     // It ended without ever having begun.
-    if (attempt === undefined) return
+    if (attempt === undefined) return noteMilestone(context, server, id)
     // A server that stops ends the stream as one that has sent everything does.
     const rest = await client.open(routes.tasks.log, { params: { id }, query: queryFrom() }, { signal })
     const isComplete = rest.headers.get('x-complete') === 'true'

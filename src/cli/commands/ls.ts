@@ -1,7 +1,8 @@
 import type { CommandFile } from '../command.ts'
+import { UsageError } from '../exit.ts'
 import { listTasks, type TaskFilter } from '../list-tasks.ts'
 import { positiveInteger } from '../numbers.ts'
-import { taskColumns } from '../task.ts'
+import { taskColumns, taskStates } from '../task.ts'
 
 type Options = TaskFilter & { readonly limit: number; readonly all?: boolean }
 
@@ -22,6 +23,8 @@ export const ls: CommandFile = {
   },
   async run(context, words, { state, scope, kind, queue, limit, all }: Options) {
     const { output, signal } = context
+    const unknown = state?.split(',').find((one) => !taskStates.some((known) => known === one))
+    if (unknown !== undefined) throw new UsageError(`"${unknown}" is no state`, `states are ${taskStates.join(', ')}`)
     const filter = Object.fromEntries(
       Object.entries({ state, scope, kind, queue, q: words.join(' ') }).filter(([, value]) => value),
     )

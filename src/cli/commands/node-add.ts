@@ -51,7 +51,9 @@ export const nodeAdd: CommandFile = {
     const body = options.file === undefined ? [oneNode(words, options)] : await readNodes(context, options.file)
     // A repetition after a broken connection adds nothing.
     const call = { signal: context.signal, idempotencyKey: randomUUID() }
-    const added = await client.call(routes.nodes.add, { body }, call)
+    const added = await client.call(routes.nodes.add, { body }, call).catch((error: Error) => {
+      throw options.file === undefined ? ofOptions(error) : error
+    })
     const { output } = context
     const rows = added.map(({ metadata }) => metadata)
     await output.list(rows, nodeColumns(output.style), { id: ({ id }) => id, none: '' })
@@ -78,6 +80,11 @@ function oneNode(words: readonly string[], options: Options): NewNodes[number] {
     ...(options.branch === undefined ? {} : { branch: options.branch }),
   }
   return { metadata, data }
+}
+
+/** A refusal of the one node that the options describe names them, and not the list in which it is sent. */
+function ofOptions(error: Error): Error {
+  return Object.assign(error, { message: error.message.replace(/^\/body\/0\/(?:metadata|data)\//, '/body/') })
 }
 
 async function readNodes(context: Context, file: string): Promise<NewNodes> {

@@ -1,6 +1,8 @@
 import { Option } from 'commander'
 import type { CommandFile } from '../command.ts'
+import type { Context } from '../context.ts'
 import { exitCodes, TimedOut } from '../exit.ts'
+import { mapAtOnce } from '../map-at-once.ts'
 import { exitOfNodes, isNodeOver, NODE, type NodeState, nodeStates, nodeStateText, paintNodeState } from '../node.ts'
 import { aDuration } from '../numbers.ts'
 import { openAgain } from '../open-again.ts'
@@ -10,8 +12,39 @@ import { createWaitingLine } from '../waiting-line.ts'
 import { withTimeout } from '../with-timeout.ts'
 
 type Options = { readonly for?: NodeState; readonly timeout?: number }
+const late = ({ for: state, timeout = 0 }: Options, open: readonly string[]) =>
+  new TimedOut(
+    `after ${duration(timeout)} not all ${state === undefined ? 'have ended' : `are ${state}`}: ${open.join(', ')}`,
+  )
+
+/**
+ * The nodes when the time is over, for what was last heard of them may be old, or nothing. Throws `TimedOut` with those
+ * that are still waited for; answers when there are none any more.
+ */
+async function lookOnceMore(context: Context, ids: readonly string[], options: Options): Promise<Waited[]> {
+  const { client, routes } = await context.server()
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(LAST_LOOK_MS)])
+  const look = async (id: string) => {
+    const { metadata } = await client.call(routes.nodes.get, { params: { id } }, { signal })
+    return { id, state: metadata.state }
+  }
+  const found = await mapAtOnce(ids, 8, look).catch(() => {
+    throw late(
+      options,
+      ids.map((id) => `node ${id}`),
+    )
+  })
+  const open = found.filter(({ state }) => !isNodeOver(state) && state !== options.for)
+  if (open.length === 0) return found
+  throw late(
+    options,
+    open.map(({ id, state }) => `node ${id} is ${state}`),
+  )
+}
+
 type Waited = { readonly id: string; readonly state: NodeState }
 
+const LAST_LOOK_MS = 5000 // a server that is away must not make the time much longer
 const HELD_SECONDS = 30 // that the server holds one request: a proxy in between may cut off longer ones
 
 /** Waits for nodes; the exit code says how they ended. */
@@ -30,11 +63,7 @@ export const nodeWait: CommandFile = {
     const { client, routes } = await context.server()
     const line = createWaitingLine(context)
     let seen: readonly Waited[] = []
-    const late = () => {
-      const open = seen.filter(({ state }) => !isNodeOver(state)).map(({ id, state }) => `${id} is ${state}`)
-      return new TimedOut(`after ${duration(options.timeout ?? 0)} not all have ended: ${open.join(', ')}`)
-    }
-    using limited = withTimeout(context.signal, options.timeout, late)
+    using limited = withTimeout(context.signal, options.timeout, () => late(options, ids))
     const query = { id: ids.join(','), ...(options.for === undefined ? {} : { state: options.for }) }
     await openAgain({ output, signal: limited.signal }, async (signal, onOpen) => {
       for (;;) {
@@ -46,7 +75,12 @@ export const nodeWait: CommandFile = {
         onOpen()
         if (answer.status === 200) return
       }
-    }).finally(() => line.clear())
+    })
+      .catch(async (error: unknown) => {
+        if (!(error instanceof TimedOut)) throw error
+        seen = await lookOnceMore(context, ids, options)
+      })
+      .finally(() => line.clear())
     await output.list(
       seen,
       [

@@ -1,12 +1,18 @@
 import { type Command, Option } from 'commander'
 import { actionCommand } from '../act.ts'
 import type { CommandFile } from '../command.ts'
-import type { Context } from '../context.ts'
-import { UsageError } from '../exit.ts'
-import { clean, count } from '../render/text.ts'
+import { exitCodes, UsageError } from '../exit.ts'
+import { rerunRevision } from '../rerun-revision.ts'
 import { revisionOf } from '../revision.ts'
 
-type Options = { readonly only?: 'failed' | 'all'; readonly run?: string; readonly cause?: string }
+type Options = {
+  readonly only?: 'failed' | 'all'
+  readonly run?: string
+  readonly cause?: string
+  readonly filter?: string
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+}
 
 const tasks = actionCommand({
   verb: 'rerun',
@@ -29,28 +35,18 @@ export const rerun: CommandFile = {
       .option('--run <run>', 'of a revision: a run by hand or schedule (default: what the commit started)')
   },
   async run(context, ids, options: Options): Promise<number> {
-    const revision = ids.length === 1 ? revisionOf(ids[0] ?? '') : undefined
-    if (revision === undefined) return (await tasks.run(context, ids, options)) ?? 0
-    if (options.only === undefined) {
+    const { only, run } = options
+    const revision = ids.length === 1 && options.filter === undefined ? revisionOf(ids[0] ?? '') : undefined
+    if (revision === undefined) {
+      if (only !== undefined || run !== undefined) {
+        throw new UsageError('--only and --run are for one revision', 'give it alone: My-Project@12 --only failed')
+      }
+      return (await tasks.run(context, ids, options)) ?? exitCodes.done
+    }
+    if (only === undefined) {
       throw new UsageError('say what of the revision is to run again', 'add --only failed or --only all')
     }
-    await rerunRevision(context, revision, { ...options, only: options.only })
-    return 0
+    await rerunRevision(context, revision, { ...options, only })
+    return exitCodes.done
   },
-}
-
-async function rerunRevision(
-  { output, server, signal }: Context,
-  params: { readonly name: string; readonly rev: string },
-  { only, run, cause }: Options & { readonly only: 'failed' | 'all' },
-): Promise<void> {
-  const { client, routes } = await server()
-  const body = { only, ...(run === undefined ? {} : { run }), ...(cause === undefined ? {} : { cause }) }
-  const answer = await client.call(routes.runs.rerun, { params, body }, { signal })
-  const columns = [
-    { title: 'id', of: ({ id }: { id: string }) => id },
-    { title: 'task', of: ({ key }: { key: string }) => clean(key) },
-  ]
-  await output.list(answer.tasks, columns, { id: ({ id }) => id, none: 'nothing to run again' })
-  if (answer.tasks.length > 0) output.note(`asked again for ${count(answer.tasks.length, 'task')}`)
 }

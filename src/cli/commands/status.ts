@@ -1,6 +1,16 @@
+import type { Connection } from '../../config/index.ts'
 import type { CommandFile } from '../command.ts'
 import { countsLine } from '../count-tasks.ts'
+import type { Style } from '../render/style.ts'
 import { clean } from '../render/text.ts'
+
+/** Which server and which token are in use, as far as that is known without the server: told before what is wrong. */
+function tellConnection(style: Style, { url, urlFrom, token, tokenFrom }: Connection): string[] {
+  return [
+    `${style.dim('server ')}  ${url}  ${style.dim(`by ${urlFrom}`)}`,
+    `${style.dim('token  ')}  ${token === undefined ? 'none' : `by ${clean(tokenFrom)}`}`,
+  ]
+}
 
 /** Says which server is asked, who asks it, who performs its tasks and how they stand. */
 export const status: CommandFile = {
@@ -10,7 +20,10 @@ export const status: CommandFile = {
   async run({ output, server, signal }) {
     const { client, routes, connection } = await server()
     // Who asks is told first: without a role there is nothing else to see.
-    const me = await client.call(routes.session.me, {}, { signal })
+    const me = await client.call(routes.session.me, {}, { signal }).catch((error: unknown) => {
+      if (output.format === 'text') for (const line of tellConnection(output.style, connection)) output.line(line)
+      throw error
+    })
     const [document, { states }, workers] = await Promise.all([
       client.call(routes.about.openapi, {}, { signal }),
       client.call(routes.tasks.counts, {}, { signal }),

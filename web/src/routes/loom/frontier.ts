@@ -1,4 +1,5 @@
-// How far each task has got. A task that was superseded has got nowhere: its successor goes on in its stead.
+// How far each task has got. A task that was superseded has got nowhere: its successor goes on in its stead. The command
+// line tells the same by `src/cli/frontier.ts`: the tests of both have the same cases.
 import { ABSENT, type Cloth, codeOf } from './cloth.ts'
 import { type Layout, yOf } from './layout.ts'
 

@@ -67,6 +67,19 @@ test('without a result among the loaded rows it is at least so far behind', () =
   expect(tellFrontier(cloth, frontier(cloth, [0]))).toBe('nothing lags')
 })
 
+test('a revision that does not have the task does not count for the frontier', () => {
+  const done = { cells: { COMMIT: 'succeeded', build: 'succeeded' } } as const
+  const gone = { cells: { COMMIT: 'succeeded' } } as const
+  const told = (rows: Parameters<typeof aCloth>[1]) => {
+    const cloth = aCloth(['COMMIT', 'build'], rows)
+    return tellFrontier(cloth, frontier(cloth, [0, 1]))
+  }
+  // It was taken out of the workflow file, is started by hand alone, or the files of the youngest revision are broken.
+  expect(told({ 3: gone, 2: gone, 1: done })).toBe('nothing lags')
+  const runs = { cells: { COMMIT: 'succeeded', build: 'running' } } as const
+  expect(told({ 4: gone, 3: runs, 2: gone, 1: done })).toBe('build −2')
+})
+
 test('the line steps between columns along the upper edges of rows', () => {
   const cloth = document()
   const layout = layOut({ width: 1000, columns: 3, gaps: 0, planned: 4, first: 1 })
