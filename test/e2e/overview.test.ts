@@ -62,7 +62,7 @@ test('the oldest that waits is named, and that nobody takes it', async () => {
   const { page } = await dashboard.visit()
   const waiting = page.getByRole('region', { name: 'Oldest waiting' })
   await waiting.getByText('1 ready, no worker').waitFor()
-  await waiting.getByRole('link', { name: 'waits' }).click()
+  await waiting.getByRole('link', { name: 'mill/waits', exact: true }).click()
   await page.waitForURL(`**/tasks/${id}`)
 }, 120_000)
 

@@ -5,10 +5,15 @@ import { TaskLink } from '../../parts/task-link.tsx'
 import { useNow } from '../../parts/time.tsx'
 import { type Item, sumsOf } from './rows-of.ts'
 
-type TimelineTableProps = { readonly items: readonly Item[]; readonly critical: readonly string[] }
+type TimelineTableProps = {
+  readonly items: readonly Item[]
+  readonly critical: readonly string[]
+  /** All tasks are of one archive. */
+  readonly isInArchive: boolean
+}
 
 /** The same as the chart in numbers. */
-export function TimelineTable({ items, critical }: TimelineTableProps) {
+export function TimelineTable({ items, critical, isInArchive }: TimelineTableProps) {
   const now = useNow()
   const time = (of: 'waiting' | 'ready' | 'running' | 'delayed', head: string, isMinor: boolean): Column<Item> => ({
     id: of,
@@ -29,7 +34,7 @@ export function TimelineTable({ items, critical }: TimelineTableProps) {
       isWide: true,
       cell: (item) => (
         <>
-          <TaskLink task={item} />
+          <TaskLink task={item} isInArchive={isInArchive} />
           {critical.includes(item.id) && <span className="muted"> critical</span>}
         </>
       ),
