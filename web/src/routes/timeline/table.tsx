@@ -1,4 +1,5 @@
 import { formatDuration } from '../../format.ts'
+import { useIsNarrow } from '../../parts/narrow.ts'
 import { StateBadge, taskLooks } from '../../parts/state-badge.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { TaskLink } from '../../parts/task-link.tsx'
@@ -15,6 +16,7 @@ type TimelineTableProps = {
 /** The same as the chart in numbers. */
 export function TimelineTable({ items, critical, isInArchive }: TimelineTableProps) {
   const now = useNow()
+  const isNarrow = useIsNarrow()
   const time = (of: 'waiting' | 'ready' | 'running' | 'delayed', head: string, isMinor: boolean): Column<Item> => ({
     id: of,
     head,
@@ -27,7 +29,7 @@ export function TimelineTable({ items, critical, isInArchive }: TimelineTablePro
     },
   })
   const columns: readonly Column<Item>[] = [
-    { id: 'state', head: 'State', cell: ({ state }) => <StateBadge look={taskLooks[state]} /> },
+    { id: 'state', head: 'State', isMinor: true, cell: ({ state }) => <StateBadge look={taskLooks[state]} /> },
     {
       id: 'task',
       head: 'Task',
@@ -36,6 +38,11 @@ export function TimelineTable({ items, critical, isInArchive }: TimelineTablePro
         <>
           <TaskLink task={item} isInArchive={isInArchive} />
           {critical.includes(item.id) && <span className="muted"> critical</span>}
+          {isNarrow && (
+            <div>
+              <StateBadge look={taskLooks[item.state]} />
+            </div>
+          )}
         </>
       ),
     },
