@@ -1,6 +1,6 @@
 // The screen of events: what happens, any moment that is kept, and who did what.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aDashboard, type Dashboard } from './kit.ts'
+import { aDashboard, type Dashboard, linesOf } from './kit.ts'
 
 let dashboard: Dashboard
 
@@ -104,6 +104,24 @@ test('an admin sees who did what, and a viewer learns that it is for admins', as
 
 test('on a phone the events fit', async () => {
   const { page } = await dashboard.visit('/events', { width: 360, height: 740 })
-  await page.getByRole('table', { name: 'Events' }).getByRole('row').nth(50).waitFor()
+  const rows = page.getByRole('table', { name: 'Events' }).getByRole('row')
+  await rows.nth(50).waitFor()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
+  const id = await dashboard.graph.add({ scope: 'rare', key: 'seen on a phone' })
+  await dashboard.server.ask('POST', `/v1/tasks/${id}/hold`)
+  await page.goto(`${dashboard.address}/events?scope=rare&topics=held`)
+  const held = rows.filter({ hasText: 'rare/seen on a phone' })
+  await held.locator('.state').getByText('held').waitFor()
+  await held.getByText('admin').waitFor()
+  expect(await linesOf(held.locator('time'))).toBe(1)
+  expect(await linesOf(held.getByRole('link', { name: 'rare/seen on a phone' }))).toBe(1)
+  await page.getByRole('tab', { name: 'Who did what' }).click()
+  const entry = page
+    .getByRole('table', { name: 'Audit' })
+    .getByRole('row')
+    .filter({ hasText: 'session.sign_in' })
+    .first()
+  await entry.getByText('done, 204').waitFor()
+  expect(await linesOf(entry.locator('time'))).toBe(1)
   expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
 })

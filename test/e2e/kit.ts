@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import type { Role } from '../../src/api/index.ts'
 import type { Config } from '../../src/config/index.ts'
 import { aServer, type TestServer } from '../server.ts'
@@ -92,3 +92,17 @@ async function aVisit(browser: Browser, { width = 1280, height = 800, theme = 'l
   page.on('pageerror', (error) => complaints.push(String(error)))
   return { page, context, complaints }
 }
+
+/** On how many lines a text stands. */
+export const linesOf = (text: Locator): Promise<number> =>
+  text.evaluate((element) => {
+    const bottoms = new Set<number>()
+    // Of the letters only: boxes around them begin and end elsewhere.
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
+    while (walker.nextNode() !== null) {
+      const range = document.createRange()
+      range.selectNodeContents(walker.currentNode)
+      for (const { bottom } of range.getClientRects()) bottoms.add(Math.round(bottom))
+    }
+    return bottoms.size
+  })

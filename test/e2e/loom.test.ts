@@ -241,6 +241,13 @@ test('on a phone the same is a list with strips of signs, and nothing scrolls si
   const { page, complaints } = await dashboard.visit(pathOf(name), { width: 360, height: 740 })
   await page.getByRole('button', { name: 'revision 1, build-PDF, succeeded' }).waitFor()
   expect(await page.getByRole('grid').count()).toBe(0)
+  // Each sign stands below the name of its task.
+  const [head, sign] = await Promise.all([
+    page.locator('.loom-list-heads').getByText('build-PDF', { exact: true }).boundingBox(),
+    page.getByRole('button', { name: 'revision 1, build-PDF, succeeded' }).boundingBox(),
+  ])
+  expect(Math.abs((head?.x ?? 0) + (head?.width ?? 0) / 2 - (sign?.x ?? 0) - (sign?.width ?? 0) / 2)).toBeLessThan(3)
+  expect((head?.y ?? 0) + (head?.height ?? 0)).toBeLessThan(sign?.y ?? 0)
   await page.getByRole('button', { name: /^revision 2, build-PDF, running/ }).click()
   await rail(page).getByText('is running on').waitFor()
   const [wide, narrow] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])

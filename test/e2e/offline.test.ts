@@ -35,7 +35,7 @@ test('a server that goes away leaves what was shown, greyed and with its age; wh
   await page.getByRole('button', { name: /^live/ }).waitFor()
   await dashboard.stop()
   await page.getByText('The server does not answer. What is shown is as it was').waitFor({ timeout: PATIENT })
-  await page.getByRole('button', { name: /^offline since/ }).waitFor()
+  await page.getByRole('button', { name: /^offline for / }).waitFor()
   await page.getByRole('link', { name: 'before' }).waitFor()
   expect(await page.getByRole('main').getAttribute('data-stale')).toBe('true')
   // Another process goes on meanwhile.

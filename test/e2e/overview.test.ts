@@ -23,6 +23,16 @@ test('the first run shows three ways to begin, with this server’s address, and
   expect(complaints).toEqual([])
 }, 120_000)
 
+test('the first step names the token that somebody who has just started a server has', async () => {
+  await using dashboard = await aDashboard()
+  const { page } = await dashboard.visit()
+  const step = page.getByRole('region', { name: 'Connect a repository' })
+  expect(await step.locator('pre').textContent()).toMatch(
+    /^npx millrace login --server \S+ \\\n {2}--token-file \.millrace\/admin-token\n/,
+  )
+  await step.getByText('admin-token', { exact: true }).waitFor()
+}, 120_000)
+
 test('the command for a job does what it says', async () => {
   await using dashboard = await aDashboard()
   const { page } = await dashboard.visit()
@@ -62,7 +72,7 @@ test('the oldest that waits is named, and that nobody takes it', async () => {
   const { page } = await dashboard.visit()
   const waiting = page.getByRole('region', { name: 'Oldest waiting' })
   await waiting.getByText('1 ready, no worker').waitFor()
-  await waiting.getByRole('link', { name: 'waits' }).click()
+  await waiting.getByRole('link', { name: 'mill/waits', exact: true }).click()
   await page.waitForURL(`**/tasks/${id}`)
 }, 120_000)
 

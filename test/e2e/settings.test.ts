@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { aPushArchive } from '../push-archive.ts'
 import { aReceiver } from '../receiver.ts'
 import { signatureOf } from '../webhooks.ts'
-import { aDashboard, type Dashboard } from './kit.ts'
+import { aDashboard, type Dashboard, linesOf } from './kit.ts'
 
 let dashboard: Dashboard
 
@@ -181,6 +181,31 @@ test('about says which release and which database', async () => {
   const { json } = await ask('GET', '/v1/about')
   await page.getByText(json.database.version, { exact: true }).waitFor()
   await page.getByText(`migration ${json.database.schema}`).waitFor()
+})
+
+test('the settings begin with a part that is marked, and a phone shows the tab of the part that is open', async () => {
+  const { page } = await dashboard.visit('/settings', { width: 360, height: 740 })
+  const tabs = page.getByRole('navigation', { name: 'Settings' })
+  await tabs.locator('[aria-current="page"]').getByText('Appearance').waitFor()
+  await page.getByText('turns them off; Ctrl+K still works').waitFor()
+  await page.goto(`${dashboard.address}/settings/hooks`)
+  const hooks = tabs.getByRole('link', { name: 'Hooks', exact: true })
+  await hooks.waitFor()
+  const isInSight = async () => {
+    const [row, tab] = [await tabs.boundingBox(), await hooks.boundingBox()]
+    return row !== null && tab !== null && tab.x >= row.x - 1 && tab.x + tab.width <= row.x + row.width + 1
+  }
+  await expect.poll(isInSight).toBe(true)
+})
+
+test('on a phone a secret says whose it is in words that are not broken', async () => {
+  await ask('PUT', '/v1/secrets/SIGNING_KEY', { body: { value: 'sesame-open' } })
+  const { page } = await dashboard.visit('/settings/secrets', { width: 360, height: 740 })
+  const row = page.getByRole('table', { name: 'Secrets' }).getByRole('row', { name: /SIGNING_KEY/ })
+  await row.getByText('of every archive').waitFor()
+  expect(await linesOf(row.getByText('SIGNING_KEY', { exact: true }))).toBe(1)
+  expect(await linesOf(row.getByText('of every archive'))).toBeLessThan(4)
+  await ask('DELETE', '/v1/secrets/SIGNING_KEY')
 })
 
 test('every part fits a phone and the browser complains of nothing', async () => {

@@ -66,7 +66,32 @@ test('a link that was used says so', async () => {
   await first.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   const second = await dashboard.stranger()
   await second.page.goto(link)
-  await second.page.getByRole('alert').getByText('sign_in_refused').waitFor()
+  const said = second.page.getByRole('alert')
+  await said.getByText('sign_in_refused').waitFor()
+  expect(await said.textContent()).not.toContain('`')
+  const [box, next] = await Promise.all([
+    said.boundingBox(),
+    second.page.getByText('A browser signs in by a link').boundingBox(),
+  ])
+  expect((next?.y ?? 0) - ((box?.y ?? 0) + (box?.height ?? 0))).toBeGreaterThan(8)
+})
+
+test('a link that was used is no dead end for somebody who is signed in', async () => {
+  const id = await dashboard.graph.add({ key: 'led to once' })
+  const link = await dashboard.link('operator')
+  const { page } = await dashboard.visit('/', { role: 'viewer' })
+  const other = await dashboard.stranger()
+  await other.page.goto(link)
+  await other.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await page.goto(link)
+  await page.getByRole('alert').getByText('The link is wrong, used or too old').waitFor()
+  await page.getByText('signed in already, as viewer (viewer)').waitFor()
+  await page.reload()
+  await page.getByRole('link', { name: 'Show the overview' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await page.goto(link.replace('#', `?to=${encodeURIComponent(`/tasks/${id}`)}#`))
+  await page.getByRole('link', { name: 'Show the page that the link leads to' }).click()
+  await page.getByRole('heading', { level: 1, name: 'led to once' }).waitFor()
 })
 
 test('a viewer sees the tasks and learns why settings are not for viewers', async () => {

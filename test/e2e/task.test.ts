@@ -7,7 +7,7 @@ import { planned, registered, untilState } from '../archives.ts'
 import { below, shell, speaking } from '../nodes.ts'
 import { folder, type Ground } from '../repositories/ground.ts'
 import { svnFiles } from '../repositories/svn.ts'
-import { aDashboard, type Dashboard } from './kit.ts'
+import { aDashboard, type Dashboard, linesOf } from './kit.ts'
 
 let dashboard: Dashboard
 let ground: Ground
@@ -93,6 +93,33 @@ test('the why panel names the culprit and leads to it', async () => {
   await page.getByRole('heading', { level: 1, name: `${archive}@1:compile` }).waitFor()
   await whyOf(page).getByText('failed: exited with 5').waitFor()
   await page.getByText('exit code 5').first().waitFor()
+})
+
+test('what runs says since when, in the zone that was chosen', async () => {
+  const [id] = await nodes.add(shell('sleep 3600'))
+  await untilState(dashboard.server, `node/${id}`, 'running')
+  const { page } = await dashboard.visit()
+  await page.evaluate(() => localStorage.setItem('millrace-zone', 'utc'))
+  await page.goto(`${dashboard.address}/tasks/node%2F${id}`)
+  const since = whyOf(page).locator('time')
+  const at = (await since.getAttribute('datetime')) ?? ''
+  const look = { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' } as const
+  const written = await page.evaluate(
+    ([stamp, options]) => new Intl.DateTimeFormat(undefined, options).format(Date.parse(stamp)),
+    [at, look] as const,
+  )
+  expect(await since.textContent()).toBe(written)
+  expect(await whyOf(page).textContent()).not.toContain(at)
+  await dashboard.server.ask('POST', `/v1/tasks/node%2F${id}/cancel`)
+})
+
+test('the name of a worker stands on one line beside what was wrong', async () => {
+  const { page } = await dashboard.visit(`/archives/${archive}/r/1/compile?tab=attempts`)
+  const attempts = page.getByRole('table', { name: 'Attempts' })
+  await attempts.getByText('exited with 5').first().waitFor()
+  const heads = await attempts.getByRole('columnheader').allTextContents()
+  const worker = attempts.getByRole('row').nth(1).getByRole('cell').nth(heads.indexOf('Worker'))
+  expect(await linesOf(worker)).toBe(1)
 })
 
 test('a viewer sees everything and can do nothing, in the page and at the server', async () => {

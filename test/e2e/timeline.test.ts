@@ -66,6 +66,28 @@ test('rows are folded by name or worker, what is over is hidden, and the table s
   expect(new URL(page.url()).searchParams.get('hide')).toBe('1')
 })
 
+test('where tasks of many are shown, each says whose it is; those of one revision are called by their keys', async () => {
+  const { server } = dashboard
+  const added = await server.ask('POST', '/v1/nodes', {
+    body: [{ metadata: { type: 'command', parent: 'root' }, data: { command: 'echo', args: ['hello'] } }],
+  })
+  expect(added.status).toBe(201)
+  for (const size of [{}, { width: 360, height: 740 }]) {
+    const { page } = await dashboard.visit('/timeline', size)
+    const shows = async (name: string | RegExp) => {
+      await page.getByRole('link', { name, exact: true }).first().waitFor()
+    }
+    await shows(`${story.name}@2:check`)
+    await shows(/^node\/\d+$/)
+    await page.getByRole('button', { name: 'Table' }).click()
+    await page.getByRole('table', { name: 'Where the time went' }).waitFor()
+    await shows(`${story.name}@2:check`)
+    await shows(/^node\/\d+$/)
+    await page.goto(dashboard.address + ofRevision())
+    await shows('2:check')
+  }
+})
+
 test('a row that is folded by scope leads to the tasks of the scope', async () => {
   const { page } = await dashboard.visit('/timeline?fold=scope')
   await page.getByRole('link', { name: `archive:${story.name}` }).click()

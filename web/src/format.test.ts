@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest'
 import { ServerClock } from './clock.ts'
-import { formatBytes, formatDuration, formatRelative } from './format.ts'
+import {
+  formatBriefInstant,
+  formatBytes,
+  formatDuration,
+  formatInstant,
+  formatLasting,
+  formatRelative,
+  partsWithTimes,
+  writeTimesIn,
+} from './format.ts'
 import { memberOf, readJson, writeJson } from './json.ts'
 import { readSearch, strings, writeSearch } from './search.ts'
 
@@ -16,6 +25,36 @@ test('distances in time are told in one unit, both ways', () => {
   expect(formatRelative(now - 250_000, now)).toBe('4 min ago')
   expect(formatRelative(now + 7_300_000, now)).toBe('in 2 h')
   expect(formatRelative(Number.NaN, now)).toBe('at an unknown time')
+})
+
+test('what lasts has no "ago", and a moment is one', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z')
+  const written = [now - 2_000, now - 250_000, now + 900, Number.NaN].map((since) => formatLasting(since, now))
+  expect(written).toEqual(['for a moment', 'for 4 min', 'for a moment', 'for an unknown time'])
+})
+
+test('a brief time leaves out the day when it is today, in the zone that was chosen', () => {
+  const now = Date.parse('2026-11-17T05:40:00Z')
+  const at = Date.parse('2026-11-16T23:33:37Z')
+  writeTimesIn('Asia/Tokyo')
+  expect(formatBriefInstant(at, now)).toBe('08:33:37')
+  writeTimesIn('UTC')
+  expect(formatBriefInstant(at, now)).toMatch(/16.*23:33$/)
+  expect(formatBriefInstant(Number.NaN, now)).toBe('unknown')
+})
+
+test('stamps in a sentence are written in the zone that was chosen', () => {
+  const stamp = '2026-11-17T05:33:37.711Z'
+  const sentence = `is running on vm:20/937 since ${stamp} (asked at 2026-11-17)`
+  for (const zone of ['Asia/Tokyo', 'UTC']) {
+    writeTimesIn(zone)
+    const written = formatInstant(Date.parse(stamp))
+    expect(partsWithTimes(sentence)).toEqual([
+      { text: 'is running on vm:20/937 since ' },
+      { text: written, stamp },
+      { text: ' (asked at 2026-11-17)' },
+    ])
+  }
 })
 
 test('bytes', () => {

@@ -1,5 +1,5 @@
 // Every screen and its address. A screen is a file in routes/, loaded when it is first shown.
-import { createRootRoute, createRoute, createRouter, Outlet } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
 import { basePath } from './base-path.ts'
 import { lazyScreen as lazyRouteComponent } from './lazy-screen.ts'
 import { readSearch, strings, writeSearch } from './search.ts'
@@ -109,7 +109,9 @@ const settings = createRoute({
 const settingsHome = createRoute({
   getParentRoute: () => settings,
   path: '/',
-  component: lazyRouteComponent(() => import('./routes/settings-appearance.tsx'), 'Appearance'),
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/appearance', replace: true })
+  },
 })
 const settingsAppearance = createRoute({
   getParentRoute: () => settings,

@@ -4,6 +4,7 @@ import { Component, type ReactNode, useId } from 'react'
 import { queryOf, routes, ServerRefused } from '../api.ts'
 import { personOf } from '../person.ts'
 import { Button } from './button.tsx'
+import { CodeInText } from './code-in-text.tsx'
 import { RelativeTime } from './time.tsx'
 import './panel.css'
 
@@ -82,8 +83,14 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
       <p>
         <strong>{problem?.title ?? 'This could not be shown'}</strong>
       </p>
-      <p>{problem?.detail ?? message ?? String(error)}</p>
-      {remedy !== undefined && <p className="muted">What to do: {remedy}</p>}
+      <p>
+        <CodeInText text={problem?.detail ?? message ?? String(error)} />
+      </p>
+      {remedy !== undefined && (
+        <p className="muted">
+          What to do: <CodeInText text={remedy} />
+        </p>
+      )}
       {problem?.status === 403 && <AnotherRole />}
       {problem !== undefined && (
         <p className="muted">

@@ -1,5 +1,6 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components'
+import { useTabInSight } from './tab-in-sight.ts'
 import './tabs.css'
 
 export type TabItem = { readonly id: string; readonly label: ReactNode; readonly content: ReactNode }
@@ -14,9 +15,11 @@ type TabsProps = {
 
 /** Parts of a page of which one is shown. */
 export function Tabs({ label, items, open, onOpen }: TabsProps) {
+  const list = useRef<HTMLDivElement>(null)
+  useTabInSight(list, open)
   return (
     <AriaTabs className="tabs" selectedKey={open} onSelectionChange={(key) => onOpen(String(key))}>
-      <TabList className="tab-list" aria-label={label}>
+      <TabList ref={list} className="tab-list" aria-label={label}>
         {items.map(({ id, label: text }) => (
           <Tab key={id} id={id} className="tab">
             {text}

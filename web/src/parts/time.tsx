@@ -1,6 +1,15 @@
-import { useSyncExternalStore } from 'react'
+import { Fragment, type ReactNode, useSyncExternalStore } from 'react'
 import { clock } from '../clock.ts'
-import { formatDuration, formatInstant, formatRelative } from '../format.ts'
+import {
+  formatBriefInstant,
+  formatDuration,
+  formatInstant,
+  formatLasting,
+  formatRelative,
+  partsWithTimes,
+} from '../format.ts'
+import { useIsNarrow } from './narrow.ts'
+import './time.css'
 
 // One timer for all times on the page: they change together, and nothing ticks when none is shown.
 const watchers = new Set<() => void>()
@@ -41,6 +50,38 @@ export function RelativeTime({ at, isLocal = false }: { readonly at: Instant; re
     <time dateTime={iso} title={formatInstant(ms)}>
       {formatRelative(ms, isLocal ? now - clock.offset : now)}
     </time>
+  )
+}
+
+/** For how long something has been so, by the server's clock. */
+export function Lasting({ since }: { readonly since: string | number }) {
+  const now = useNow()
+  return <span title={formatInstant(toMs(since))}>{formatLasting(toMs(since), now)}</span>
+}
+
+/** A moment, on one line: in full, or briefly on a phone. */
+export function Moment({ at }: { readonly at: string }) {
+  const isNarrow = useIsNarrow()
+  const ms = toMs(at)
+  return (
+    <time dateTime={at} className="moment" title={isNarrow ? formatInstant(ms) : undefined}>
+      {isNarrow ? formatBriefInstant(ms, clock.now()) : formatInstant(ms)}
+    </time>
+  )
+}
+
+/** A sentence of the server with its times as the person reads them. */
+export function WithTimes({ sentence, of }: { readonly sentence: string; readonly of?: (text: string) => ReactNode }) {
+  return partsWithTimes(sentence).map(({ text, stamp }, i) =>
+    stamp === undefined ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts of a sentence keep their places
+      <Fragment key={i}>{of?.(text) ?? text}</Fragment>
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: as above
+      <time key={i} dateTime={stamp}>
+        {text}
+      </time>
+    ),
   )
 }
 

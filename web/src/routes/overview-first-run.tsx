@@ -67,12 +67,15 @@ function Ways() {
       </Way>
       <Way
         title="Connect a repository"
-        command={`npx millrace login --server ${server}
+        command={`npx millrace login --server ${server} \\
+  --token-file .millrace/admin-token
 npx millrace archive add My-Project \\
   --svn file:///srv/svn/my-project --from 1
 npx millrace hook install --archive My-Project \\
   --svn /srv/svn/my-project`}
       >
+        The server keeps the token of its administrator in the file <code>admin-token</code> of its data folder, which
+        is <code>.millrace</code> where it was started; whoever has no access to it asks an administrator for a token.
         Each commit is planned by the workflow files that lie in the repository under <code>_workflows</code>;{' '}
         <code>millrace init</code> writes the first one. For git there is <code>--git</code>.
       </Way>

@@ -33,8 +33,7 @@ export function Appearance() {
         <div className="settings-choice">
           <p className="settings-note">
             Keys such as <kbd>g</kbd> <kbd>o</kbd> and <kbd>r</kbd> act at once. Who dictates, or types by mistake,
-            turns them off;
-            <kbd>Ctrl</kbd>+<kbd>K</kbd> still works.
+            turns them off; <kbd>Ctrl</kbd>+<kbd>K</kbd> still works.
           </p>
           <Choices
             label="Keys of one letter"

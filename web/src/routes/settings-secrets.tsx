@@ -87,15 +87,16 @@ type Acts = {
 }
 
 const columnsOf = ({ refusal, onEdit, onRemove }: Acts): readonly Column<Secret>[] => [
-  { id: 'name', head: 'Secret', isWide: true, cell: ({ name }) => <span className="mono name">{name}</span> },
-  { id: 'archive', head: 'Of', cell: ({ archive }) => <span className="name">{whose(archive)}</span> },
   {
-    id: 'changed',
-    head: 'Set',
-    isMinor: true,
-    cell: ({ changed_by, changed_at }) => (
+    id: 'name',
+    head: 'Secret',
+    isWide: true,
+    cell: ({ name, archive, changed_by, changed_at }) => (
       <>
-        by {changed_by} <RelativeTime at={changed_at} />
+        <span className="mono name">{name}</span>
+        <div className="settings-note name">
+          of {whose(archive)} · set by {changed_by} <RelativeTime at={changed_at} />
+        </div>
       </>
     ),
   },

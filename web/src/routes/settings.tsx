@@ -1,6 +1,8 @@
-import { Outlet } from '@tanstack/react-router'
+import { Outlet, useRouterState } from '@tanstack/react-router'
+import { useRef } from 'react'
 import { Link } from '../parts/link.tsx'
 import { Page } from '../parts/page.tsx'
+import { useTabInSight } from '../parts/tab-in-sight.ts'
 import '../parts/tabs.css'
 
 const parts = [
@@ -14,9 +16,11 @@ const parts = [
 
 /** What an administrator arranges, and what each person may choose. */
 export function Settings() {
+  const tabs = useRef<HTMLElement>(null)
+  useTabInSight(tabs, useRouterState({ select: ({ location }) => location.pathname }))
   return (
     <Page title="Settings">
-      <nav className="tab-list" aria-label="Settings">
+      <nav ref={tabs} className="tab-list" aria-label="Settings">
         {parts.map(({ to, label }) => (
           <Link key={to} to={to} className="tab" activeProps={{ 'aria-current': 'page' }}>
             {label}

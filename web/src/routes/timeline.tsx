@@ -7,11 +7,12 @@ import { formatInstant } from '../format.ts'
 import { useKeys } from '../keys.ts'
 import { Button } from '../parts/button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { useIsNarrow } from '../parts/graph/graph-panel.tsx'
 import { Link } from '../parts/link.tsx'
+import { useIsNarrow } from '../parts/narrow.ts'
 import { Page } from '../parts/page.tsx'
 import { Loaded, Panel } from '../parts/panel.tsx'
 import { useNow } from '../parts/time.tsx'
+import { archiveOf } from '../tasks/task-name.ts'
 import { Chart } from './timeline/chart.tsx'
 import { Details, useTypical } from './timeline/details.tsx'
 import { type Fold, type Timeline as Found, folds, type Item, rowsOf } from './timeline/rows-of.ts'
@@ -127,6 +128,7 @@ function Content({ found }: { readonly found: Found }) {
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true, resetScroll: false })
   const show = (next: Window) => set({ zoom: writeZoom(next) })
   const toFit = () => set({ zoom: undefined })
+  const isInArchive = search.archive !== undefined || archiveOf(search.scope ?? '') !== undefined
   const isTable = search.view === 'table'
   useKeys(
     [
@@ -180,7 +182,11 @@ function Content({ found }: { readonly found: Found }) {
         <Cut window={window} onNarrow={search.archive === undefined && search.scope === undefined ? set : undefined} />
       )}
       {isTable ? (
-        <TimelineTable items={isHiding ? rows.flatMap((row) => row.items) : found.items} critical={found.critical} />
+        <TimelineTable
+          items={isHiding ? rows.flatMap((row) => row.items) : found.items}
+          critical={found.critical}
+          isInArchive={isInArchive}
+        />
       ) : (
         <>
           <Legend />
@@ -189,6 +195,7 @@ function Content({ found }: { readonly found: Found }) {
             window={window}
             now={now}
             isNarrow={isNarrow}
+            isInArchive={isInArchive}
             typical={typical.bracket}
             onZoom={show}
             onFit={toFit}
@@ -198,6 +205,7 @@ function Content({ found }: { readonly found: Found }) {
             item={item}
             now={now}
             typical={typical.words}
+            isInArchive={isInArchive}
             isCritical={item !== undefined && found.critical.includes(item.id)}
           />
         </>

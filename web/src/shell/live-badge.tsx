@@ -1,6 +1,6 @@
 import { formatDuration } from '../format.ts'
 import { type LiveState, pauseLive, resumeLive, useLiveState } from '../live.ts'
-import { RelativeTime } from '../parts/time.tsx'
+import { Lasting } from '../parts/time.tsx'
 
 /** Whether what is shown is of this moment. Pressing it pauses, and goes on. */
 export function LiveBadge() {
@@ -41,8 +41,8 @@ function Words({ state }: { readonly state: LiveState }) {
     <>
       {word}
       <span className="live-detail">
-        {' since '}
-        <RelativeTime at={state.since} />
+        {' '}
+        <Lasting since={state.since} />
       </span>
     </>
   )

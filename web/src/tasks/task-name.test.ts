@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { homeOf, nameOfTask } from './task-name.ts'
+import { homeOf, listedName, nameInArchive, nameOfTask } from './task-name.ts'
 
 const of = (scope: string, key: string | null) => ({ id: '7', scope, key })
 
@@ -8,6 +8,12 @@ test('a task is called by its natural key', () => {
   expect(nameOfTask(of('node', '42'))).toBe('node/42')
   expect(nameOfTask(of('archive:x', 'odd'))).toBe('archive:x/odd')
   expect(nameOfTask(of('any', null))).toBe('7')
+})
+
+test('a list says whose each task is; within one archive its key is enough', () => {
+  const tasks = [of('archive:Book', '2:publish'), of('node', '42'), of('any', null)]
+  expect(tasks.map(listedName)).toEqual(['Book@2:publish', 'node/42', 'any 7'])
+  expect(tasks.map(nameInArchive)).toEqual(['2:publish', '42', 'any 7'])
 })
 
 test('a task is at home in its archive or tree', () => {

@@ -9,6 +9,12 @@ export function nameOfTask({ id, scope, key }: Named): string {
   return archive !== undefined && key.includes(':') ? `${archive}@${key}` : `${scope}/${key}`
 }
 
+/** The same where tasks are listed; one without a key is told by its scope too, and not by a bare number. */
+export const listedName = (task: Named): string => (task.key === null ? `${task.scope} ${task.id}` : nameOfTask(task))
+
+/** Where all that is shown is of one archive, whose name stands above: `12:index`. */
+export const nameInArchive = (task: Named): string => task.key ?? listedName(task)
+
 export const archiveOf = (scope: string): string | undefined => /^archive:(.+)$/s.exec(scope)?.[1]
 
 export type TaskHome =

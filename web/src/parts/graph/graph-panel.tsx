@@ -1,19 +1,9 @@
-import { useSyncExternalStore } from 'react'
 import { Button } from '../button.tsx'
+import { useIsNarrow } from '../narrow.ts'
 import { Panel } from '../panel.tsx'
 import type { Graph } from './graph.ts'
 import { GraphList } from './graph-list.tsx'
 import { GraphView } from './graph-view.tsx'
-
-const narrow = typeof matchMedia === 'undefined' ? undefined : matchMedia('(max-width: 720px)')
-
-const watchWidth = (onChange: () => void) => {
-  narrow?.addEventListener('change', onChange)
-  return () => narrow?.removeEventListener('change', onChange)
-}
-
-/** Whether the screen is a phone's. */
-export const useIsNarrow = (): boolean => useSyncExternalStore(watchWidth, () => narrow?.matches ?? false)
 
 type GraphPanelProps = {
   readonly title: string

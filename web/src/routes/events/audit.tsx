@@ -4,58 +4,74 @@ import { Download, RotateCw } from 'lucide-react'
 import { type BodyAnswered, call, routes, textOf } from '../../api.ts'
 import { compact, saveFile } from '../../events/read-events.ts'
 import { quoted, readFilter } from '../../filter.ts'
-import { formatInstant } from '../../format.ts'
 import { memberOf, readJson } from '../../json.ts'
 import { changed } from '../../log/choice.ts'
 import { Button } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { FilterBox } from '../../parts/filter-box.tsx'
+import { useIsNarrow } from '../../parts/narrow.ts'
 import { Failure, Loading, Panel } from '../../parts/panel.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
+import { Moment } from '../../parts/time.tsx'
 
 type Entry = BodyAnswered<typeof routes.audit.list>['items'][number]
 
 const page = getRouteApi('/shell/events')
 const PAGE = 100
 
+const when: Column<Entry> = { id: 'at', head: 'When', cell: ({ at }) => <Moment at={at} /> }
+
 const columns: readonly Column<Entry>[] = [
-  { id: 'at', head: 'When', cell: ({ at }) => <time dateTime={at}>{formatInstant(Date.parse(at))}</time> },
+  when,
   { id: 'actor', head: 'Who', cell: ({ actor }) => <span className="name">{actor}</span> },
   { id: 'action', head: 'What', cell: ({ action }) => <code className="name">{action}</code> },
   {
     id: 'subject',
     head: 'To what',
     isWide: true,
-    cell: ({ subject }) => (
-      <span className="name">
-        {Object.entries(subject)
-          .map(([name, value]) => `${name} ${value}`)
-          .join(', ')}
-      </span>
-    ),
+    cell: ({ subject }) => <span className="name">{subjectOf(subject)}</span>,
   },
+  { id: 'status', head: 'Answer', cell: ({ status }) => <Answer status={status} /> },
+  { id: 'via', head: 'By', cell: ({ via }) => via },
+  { id: 'request', head: 'Request', cell: ({ request_id }) => <code className="name">{request_id}</code> },
+]
+
+/** On two lines: a phone has no room for more columns. */
+const narrowColumns: readonly Column<Entry>[] = [
+  when,
   {
-    id: 'status',
-    head: 'Answer',
-    cell: ({ status }) => (
-      <span className={status !== null && status >= 400 ? 'events-refused' : undefined}>
-        {status === null ? 'none' : status >= 400 ? `refused, ${status}` : `done, ${status}`}
-      </span>
+    id: 'entry',
+    head: 'Who did what',
+    isWide: true,
+    cell: ({ actor, action, subject, status }) => (
+      <>
+        <code className="name">{action}</code> <span className="name">{subjectOf(subject)}</span>
+        <div className="events-note">
+          <span className="name">{actor}</span> <Answer status={status} />
+        </div>
+      </>
     ),
-  },
-  { id: 'via', head: 'By', isMinor: true, cell: ({ via }) => via },
-  {
-    id: 'request',
-    head: 'Request',
-    isMinor: true,
-    cell: ({ request_id }) => <code className="name">{request_id}</code>,
   },
 ]
+
+const subjectOf = (subject: Entry['subject']) =>
+  Object.entries(subject)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+
+function Answer({ status }: Pick<Entry, 'status'>) {
+  return (
+    <span className={status !== null && status >= 400 ? 'events-refused' : undefined}>
+      {status === null ? 'none' : status >= 400 ? `refused, ${status}` : `done, ${status}`}
+    </span>
+  )
+}
 
 /** What people and programs have asked for, and what came of it. For admins. */
 export function Audit() {
   const { actor, action } = page.useSearch()
   const navigate = page.useNavigate()
+  const isNarrow = useIsNarrow()
   const given = { ...(actor === undefined ? {} : { actor }), ...(action === undefined ? {} : { action }) }
   const list = useInfiniteQuery({
     queryKey: [routes.audit.list.name, 'pages', given],
@@ -84,7 +100,7 @@ export function Audit() {
   }
   const unique = (values: readonly string[]) => [...new Set(values)]
   return (
-    <div className="stack">
+    <div className="stack events">
       <FilterBox
         label="Filter the audit"
         placeholder="actor:token:ci action:tasks.cancel"
@@ -114,7 +130,9 @@ export function Audit() {
         {list.isPending && <Loading />}
         {list.error !== null && <Failure error={list.error} onRetry={() => void list.refetch()} />}
         {list.data !== undefined && rows.length === 0 && <EmptyState title="Nobody has done anything like this" />}
-        {rows.length > 0 && <Table label="Audit" columns={columns} rows={rows} rowKey={({ id }) => id} />}
+        {rows.length > 0 && (
+          <Table label="Audit" columns={isNarrow ? narrowColumns : columns} rows={rows} rowKey={({ id }) => id} />
+        )}
         {list.hasNextPage && (
           <p className="panel-body">
             <Button isBusy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>

@@ -4,72 +4,21 @@ import { useState } from 'react'
 import { routes, useCall } from '../../api.ts'
 import { exportEvents, saveFile } from '../../events/read-events.ts'
 import { type Qualifier, quoted, readFilter } from '../../filter.ts'
-import { formatCount, formatInstant } from '../../format.ts'
+import { formatCount } from '../../format.ts'
 import { useKeys } from '../../keys.ts'
-import type { LiveEvent } from '../../live.ts'
 import { changed } from '../../log/choice.ts'
 import { Button } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { FilterBox } from '../../parts/filter-box.tsx'
 import { Link } from '../../parts/link.tsx'
+import { useIsNarrow } from '../../parts/narrow.ts'
 import { Failure, Loading, Panel } from '../../parts/panel.tsx'
-import { StateBadge, taskLooks } from '../../parts/state-badge.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { Table } from '../../parts/table.tsx'
 import { tell } from '../../parts/toast.tsx'
-import { nameOfTask } from '../../tasks/task-name.ts'
+import { columns, narrowColumns } from './event-columns.tsx'
 import { useTail } from './use-tail.ts'
 
 const page = getRouteApi('/shell/events')
-
-const columns: readonly Column<LiveEvent>[] = [
-  {
-    id: 'at',
-    head: 'When',
-    cell: ({ at, id }) => (
-      <Link
-        to="/events"
-        search={(before) => changed(before, { after: id })}
-        className="events-time"
-        title="Link to this moment"
-      >
-        <time dateTime={at}>{formatInstant(Date.parse(at))}</time>
-      </Link>
-    ),
-  },
-  { id: 'name', head: 'What', cell: ({ name }) => name.replaceAll('_', ' ') },
-  {
-    id: 'task',
-    head: 'Task',
-    isWide: true,
-    cell: ({ task, key, scope }) =>
-      task === null ? (
-        <span className="name">{scope}</span>
-      ) : (
-        <Link to="/tasks/$id" params={{ id: task }} className="mono name">
-          {nameOfTask({ id: task, key, scope })}
-        </Link>
-      ),
-  },
-  {
-    id: 'state',
-    head: 'State',
-    isMinor: true,
-    cell: ({ from, to }) =>
-      to === null ? (
-        ''
-      ) : (
-        <span className="events-state">
-          {from !== null && <span className="muted">{from} →</span>} <StateBadge look={taskLooks[to]} />
-        </span>
-      ),
-  },
-  {
-    id: 'who',
-    head: 'Who, why',
-    isMinor: true,
-    cell: ({ actor, cause }) => <span className="name events-who">{[actor, cause].filter(Boolean).join(': ')}</span>,
-  },
-]
 
 const names = [
   'created',
@@ -90,6 +39,7 @@ const names = [
 export function Happened() {
   const { scope, topics, task, after } = page.useSearch()
   const navigate = page.useNavigate()
+  const isNarrow = useIsNarrow()
   const tail = useTail({ scope, topics, task }, after === undefined ? undefined : Number(after) || 0)
   const onFilter = (text: string) => {
     const of = (name: string) =>
@@ -115,7 +65,7 @@ export function Happened() {
   const toggle = tail.isPaused ? tail.resume : tail.pause
   useKeys([{ key: ' ', label: tail.isPaused ? 'Go on' : 'Pause', run: toggle, isMove: true }], 'Events')
   return (
-    <div className="stack">
+    <div className="stack events">
       <FilterBox
         label="Filter events"
         placeholder="scope:archive:* name:failed task:118"
@@ -155,7 +105,7 @@ export function Happened() {
         {tail.events !== undefined && tail.events.length > 0 && (
           <Table
             label="Events"
-            columns={columns}
+            columns={isNarrow ? narrowColumns : columns}
             rows={tail.events}
             rowKey={({ id }) => id}
             isSelected={({ id }) => id === after}

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { type BodyAnswered, call, routes, useRefusal } from '../../api.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { RelativeTime } from '../../parts/time.tsx'
+import { Lasting } from '../../parts/time.tsx'
 import { tell } from '../../parts/toast.tsx'
 
 export type Archive = BodyAnswered<typeof routes.archives.get>
@@ -20,7 +20,10 @@ export function ArchiveNote({ archive }: { readonly archive: Archive }) {
         {state === 'held' && 'New revisions are announced and wait; tasks that were planned go on. '}
         {problem !== null && (
           <>
-            {problem.message} <span className="muted">(since {<RelativeTime at={problem.since} />})</span>{' '}
+            {problem.message}{' '}
+            <span className="muted">
+              (<Lasting since={problem.since} />)
+            </span>{' '}
             {problem.remedy !== null && <span className="muted">What to do: {problem.remedy}</span>}
           </>
         )}

@@ -1,4 +1,5 @@
-// The loom on a narrow screen: the same revisions as a list, each with a strip of its signs.
+// The loom on a narrow screen: the same revisions as a list, each with a strip of its signs. Many signs are scrolled
+// sideways in the box of the list, so that they and their names above move together.
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link } from '../../parts/link.tsx'
 import { lookOf } from '../../parts/state-badge.tsx'
@@ -55,6 +56,7 @@ export function LoomList({ source, name, order, focus, start, gap, onFocus }: Li
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     // biome-ignore lint/a11y/useSemanticElements: it is a box that scrolls, not a set of fields
     <div ref={box} className="loom-list" onScroll={look} tabIndex={0} role="group" aria-label={`Revisions of ${name}`}>
+      <Heads source={source} order={order} />
       <ol style={{ height: above + (cloth.planned - oldest + 1) * ITEM }}>
         {[...cloth.gaps].reverse().map((one, i) => (
           <li key={one.first} className="loom-item loom-item-gap" style={{ top: i * GAP_ITEM, height: GAP_ITEM }}>
@@ -72,6 +74,19 @@ export function LoomList({ source, name, order, focus, start, gap, onFocus }: Li
           </li>
         ))}
       </ol>
+    </div>
+  )
+}
+
+/** Above each sign, the name of its task. Those who do not see it hear the name with each sign. */
+function Heads({ source: { cloth }, order }: Pick<ListProps, 'source' | 'order'>) {
+  return (
+    <div className="loom-list-heads" aria-hidden="true">
+      {order.map((column) => (
+        <span key={column} className="name" title={cloth.columns[column]?.name}>
+          {cloth.columns[column]?.name}
+        </span>
+      ))}
     </div>
   )
 }

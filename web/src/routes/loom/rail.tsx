@@ -9,7 +9,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { Link } from '../../parts/link.tsx'
 import { Failure, Loading } from '../../parts/panel.tsx'
 import { lookOf, StateBadge } from '../../parts/state-badge.tsx'
-import { Duration, RelativeTime } from '../../parts/time.tsx'
+import { Duration, RelativeTime, WithTimes } from '../../parts/time.tsx'
 import { type Acts, verbWords } from './act.tsx'
 import { allows, type Verb, verbs } from './choose.ts'
 import { ABSENT, cellStates } from './cloth.ts'
@@ -180,7 +180,9 @@ function Why({ source, task, focus, onFocus }: WhyProps) {
   })
   return (
     <div className="loom-why">
-      <p>{task.why}</p>
+      <p>
+        <WithTimes sentence={task.why} />
+      </p>
       {there.slice(0, 3).map((cell) => (
         <Button key={keyOf(cell)} kind="quiet" onClick={() => onFocus(cell)}>
           Go to r{cell.number} {source.cloth.columns[cell.column]?.name}

@@ -4,23 +4,7 @@ import { StateBadge, taskLooks } from '../../parts/state-badge.tsx'
 import { Duration } from '../../parts/time.tsx'
 import { movesOf, type Stay, type StoryEntry, staysOf } from '../../tasks/story.ts'
 import type { TaskState } from '../../tasks/task-actions.ts'
-
-const WIDTH = 720
-const HEIGHT = 220
-const BOX = { width: 122, height: 42 }
-
-/** The middle of each state's box. */
-const places: Readonly<Record<TaskState, readonly [number, number]>> = {
-  waiting: [70, 110],
-  held: [165, 190],
-  ready: [265, 110],
-  delayed: [365, 28],
-  running: [460, 110],
-  succeeded: [650, 28],
-  failed: [650, 83],
-  canceled: [650, 138],
-  skipped: [650, 192],
-}
+import { arrowOf, BOX, HEIGHT, places, WIDTH } from './machine-arrows.ts'
 
 /** The usual way; the others are drawn only when they were taken. */
 const usual = [
@@ -97,7 +81,7 @@ function Arrows({ moves }: { readonly moves: ReadonlyMap<string, number> }) {
       </defs>
       {all.map((move) => {
         const count = moves.get(move) ?? 0
-        const { path, middle } = pathOf(move)
+        const { path, label } = arrowOf(move)
         return (
           <g key={move}>
             <path
@@ -106,7 +90,7 @@ function Arrows({ moves }: { readonly moves: ReadonlyMap<string, number> }) {
               markerEnd={`url(${location.href.split('#')[0]}#${count > 0 ? 'machine-tip-lit' : 'machine-tip'})`}
             />
             {count > 1 && (
-              <text x={middle[0]} y={middle[1]} className="machine-count">
+              <text x={label.x} y={label.y} textAnchor={label.anchor} className="machine-count">
                 ×{count}
               </text>
             )}
@@ -115,37 +99,6 @@ function Arrows({ moves }: { readonly moves: ReadonlyMap<string, number> }) {
       })}
     </svg>
   )
-}
-
-/** Forwards from side to side; backwards in a bow below. */
-function pathOf(move: string): { path: string; middle: readonly [number, number] } {
-  const [from, to] = move.split('>') as [TaskState, TaskState]
-  const [[ax, ay], [bx, by]] = [places[from], places[to]]
-  const [w, h] = [BOX.width / 2, BOX.height / 2]
-  if (bx > ax + BOX.width / 2) {
-    const [x1, x2] = [ax + w, bx - w - 1]
-    const mid = (x1 + x2) / 2
-    return { path: `M${x1} ${ay}C${mid} ${ay} ${mid} ${by} ${x2} ${by}`, middle: [mid, (ay + by) / 2 - 4] }
-  }
-  if (Math.abs(bx - ax) <= BOX.width / 2) {
-    const isDown = by > ay
-    return { path: `M${ax} ${ay + (isDown ? h : -h)}L${bx} ${by + (isDown ? -h : h)}`, middle: [ax + 6, (ay + by) / 2] }
-  }
-  const isBelow = ay > by + 20
-  if (isBelow) {
-    return { path: `M${ax} ${ay - h}C${ax} ${by} ${ax} ${by} ${bx + w + 1} ${by}`, middle: [ax + 6, (ay + by) / 2] }
-  }
-  const isAbove = ay < by - 20
-  if (isAbove)
-    return {
-      path: `M${ax - w} ${ay}C${ax - w - 30} ${ay} ${bx} ${ay} ${bx} ${by - h - 1}`,
-      middle: [bx + 8, by - h - 14],
-    }
-  const dip = Math.max(ay, by) + h + 22
-  return {
-    path: `M${ax} ${ay + h}C${ax} ${dip} ${bx} ${dip} ${bx} ${by + h + 1}`,
-    middle: [(ax + bx) / 2, dip - 2],
-  }
 }
 
 const SHOWN = 12

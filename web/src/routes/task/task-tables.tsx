@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { type BodyAnswered, routes, useCall } from '../../api.ts'
 import { basePath } from '../../base-path.ts'
-import { formatBytes, formatCount, formatInstant } from '../../format.ts'
+import { formatBytes, formatCount } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -9,7 +9,7 @@ import { Link } from '../../parts/link.tsx'
 import { Loaded } from '../../parts/panel.tsx'
 import { lookOf, StateBadge, taskLooks } from '../../parts/state-badge.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { Duration, RelativeTime } from '../../parts/time.tsx'
+import { Duration, Moment, RelativeTime } from '../../parts/time.tsx'
 import type { StoryEntry } from '../../tasks/story.ts'
 import { nameOfTask } from '../../tasks/task-name.ts'
 
@@ -46,7 +46,7 @@ export function Attempts({ task, onLog }: { readonly task: Task; readonly onLog:
       cell: ({ error }) => <span className="name">{messageOf(error) ?? ''}</span>,
     },
     { id: 'exit', head: 'Exit code', align: 'end', isMinor: true, cell: (one) => exitOf(task, one) ?? '' },
-    { id: 'worker', head: 'Worker', isMinor: true, cell: ({ worker }) => <span className="name">{worker}</span> },
+    { id: 'worker', head: 'Worker', isMinor: true, cell: ({ worker }) => <Worker name={worker} /> },
     {
       id: 'started',
       head: 'Started',
@@ -82,6 +82,15 @@ export function Attempts({ task, onLog }: { readonly task: Task; readonly onLog:
       />
       {task.attempts.length === 100 && <p className="panel-body muted">The last 100 are shown.</p>}
     </>
+  )
+}
+
+/** On one line: a name that is broken at its slash reads as two. */
+function Worker({ name }: { readonly name: string | null }) {
+  return (
+    <span className="name task-worker" title={name ?? undefined}>
+      {name}
+    </span>
   )
 }
 
@@ -203,7 +212,7 @@ export function Artifacts({ id }: { readonly id: string }) {
 }
 
 const storyColumns: readonly Column<StoryEntry>[] = [
-  { id: 'at', head: 'When', cell: ({ at }) => <time dateTime={at}>{formatInstant(Date.parse(at))}</time> },
+  { id: 'at', head: 'When', cell: ({ at }) => <Moment at={at} /> },
   { id: 'name', head: 'What', cell: ({ name }) => name.replaceAll('_', ' ') },
   {
     id: 'states',

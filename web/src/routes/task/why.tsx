@@ -2,6 +2,7 @@ import type { BodyAnswered, routes } from '../../api.ts'
 import { Link } from '../../parts/link.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { StateBadge, taskLooks } from '../../parts/state-badge.tsx'
+import { WithTimes } from '../../parts/time.tsx'
 import { nameOfTask } from '../../tasks/task-name.ts'
 
 type Task = BodyAnswered<typeof routes.tasks.get>
@@ -15,7 +16,7 @@ export function Why({ task }: { readonly task: Task }) {
     <Panel title="Why">
       <div className="task-why">
         <p className="task-why-sentence name">
-          It {linked(task.why, new Set(task.culprits))}
+          It <WithTimes sentence={task.why} of={(text) => linked(text, new Set(task.culprits))} />
           {/[.!?]$/.test(task.why) ? '' : '.'}
         </p>
         {(culprits.length > 0 || replaced !== null) && (

@@ -4,7 +4,7 @@ import { useKeys } from '../../keys.ts'
 import { Link } from '../../parts/link.tsx'
 import { StateBadge, taskLooks } from '../../parts/state-badge.tsx'
 import { Duration, RelativeTime } from '../../parts/time.tsx'
-import { nameOfTask } from '../../tasks/task-name.ts'
+import { listedName, nameOfTask } from '../../tasks/task-name.ts'
 import type { TaskRow } from './task-changes.ts'
 
 const ROW_PX = 36
@@ -153,7 +153,7 @@ function Row({ row, index, top, isChosen, isCurrent, onSelect }: RowProps) {
   const cells = [
     <StateBadge key="state" look={taskLooks[row.state]} />,
     <Link key="task" to="/tasks/$id" params={{ id: row.id }} className="mono name tasks-name" title={name}>
-      {row.key === null ? `${row.scope} ${row.id}` : name}
+      {listedName(row)}
     </Link>,
     row.kind ?? <span className="muted">milestone</span>,
     row.queue ?? '',

@@ -17,6 +17,8 @@ type ChartProps = {
   readonly window: Window
   readonly now: number
   readonly isNarrow: boolean
+  /** All tasks are of one archive. */
+  readonly isInArchive: boolean
   readonly typical: Typical | undefined
   readonly onZoom: (window: Window) => void
   readonly onFit: () => void
@@ -28,7 +30,7 @@ export function Chart(props: ChartProps) {
   const { rows, window, isNarrow } = props
   const frame = useRef<HTMLDivElement>(null)
   const width = useWidth(frame)
-  const head = isNarrow ? 0 : 208
+  const head = isNarrow ? 0 : props.isInArchive ? 208 : 272
   const plot = Math.max(120, width - head - 32)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -55,7 +57,12 @@ export function Chart(props: ChartProps) {
           const row = rows[index] as Row
           return (
             <div key={key} className="timeline-row" style={{ height: size, transform: `translateY(${start}px)` }}>
-              <RowHead row={row} width={isNarrow ? undefined : head} onLook={props.onLook} />
+              <RowHead
+                row={row}
+                width={isNarrow ? undefined : head}
+                isInArchive={props.isInArchive}
+                onLook={props.onLook}
+              />
               <Bars {...props} row={row} x={x} plot={plot} />
             </div>
           )
@@ -138,9 +145,13 @@ function Axis({ window, plot, head, x }: { window: Window; plot: number; head: n
   )
 }
 
-function RowHead({ row, width, onLook }: { row: Row; width: number | undefined; onLook: (item: Item) => void }) {
+type RowHeadProps = Pick<ChartProps, 'isInArchive' | 'onLook'> & {
+  readonly row: Row
+  readonly width: number | undefined
+}
+
+function RowHead({ row, width, isInArchive, onLook }: RowHeadProps) {
   const [first] = row.items as [Item]
-  const isOne = row.items.length === 1
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the link inside has the focus
     <div className="timeline-head" style={{ width }} onFocus={() => onLook(first)} onPointerEnter={() => onLook(first)}>
@@ -150,8 +161,8 @@ function RowHead({ row, width, onLook }: { row: Row; width: number | undefined; 
           <span className="visually-hidden">critical: </span>
         </span>
       )}
-      {isOne ? (
-        <TaskLink task={first} />
+      {row.label === undefined ? (
+        <TaskLink task={first} isInArchive={isInArchive} />
       ) : row.filter === undefined ? (
         <span className="mono name">
           {row.label} <span className="muted">({row.items.length})</span>

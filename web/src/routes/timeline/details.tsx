@@ -26,10 +26,12 @@ type DetailsProps = {
   readonly now: number
   readonly typical: string | undefined
   readonly isCritical: boolean
+  /** All tasks are of one archive. */
+  readonly isInArchive: boolean
 }
 
 /** Where the time of the task that is looked at went. */
-export function Details({ item, now, typical, isCritical }: DetailsProps) {
+export function Details({ item, now, typical, isCritical, isInArchive }: DetailsProps) {
   if (item === undefined) {
     return <p className="timeline-details muted">Point at a bar, or go to a task by Tab, to see where its time went.</p>
   }
@@ -47,7 +49,7 @@ export function Details({ item, now, typical, isCritical }: DetailsProps) {
   return (
     <div className="timeline-details">
       <p className="row">
-        <StateBadge look={taskLooks[item.state]} /> <TaskLink task={item} />
+        <StateBadge look={taskLooks[item.state]} /> <TaskLink task={item} isInArchive={isInArchive} />
         {isCritical && <span>on the critical path</span>}
       </p>
       <dl className="row">

@@ -42,7 +42,7 @@ const timeline: Timeline = {
 
 test('each task has a row, and those of the critical path are known', () => {
   const rows = rowsOf(timeline, { fold: undefined, isHiding: false })
-  expect(rows.map(({ label, isCritical, bars }) => [label, isCritical, bars.map(({ kind }) => kind)])).toEqual([
+  expect(rows.map(({ items, isCritical, bars }) => [items[0]?.key, isCritical, bars.map(({ kind }) => kind)])).toEqual([
     ['1:index', true, ['waiting', 'ready', 'running']],
     ['2:index', false, ['waiting', 'running']],
     ['1:pdf', false, ['running', 'delayed', 'running']],
@@ -53,8 +53,14 @@ test('folded by name, tasks that overlap have lanes of their own', () => {
   const rows = rowsOf(timeline, { fold: 'name', isHiding: false })
   expect(rows.map(({ label, lanes }) => [label, lanes])).toEqual([
     ['index', 2],
-    ['pdf', 1],
+    [undefined, 1],
   ])
+})
+
+test('folded by worker or scope, a row of one task is still that of the worker or scope', () => {
+  const one = { ...timeline, items: timeline.items.slice(0, 1) }
+  expect(rowsOf(one, { fold: 'worker', isHiding: false }).map(({ label }) => label)).toEqual(['one'])
+  expect(rowsOf(one, { fold: 'scope', isHiding: false }).map(({ label }) => label)).toEqual(['archive:A'])
 })
 
 test('folded by worker, there is only what each performed', () => {
@@ -67,7 +73,7 @@ test('folded by worker, there is only what each performed', () => {
 
 test('what is over can be hidden', () => {
   const rows = rowsOf(timeline, { fold: undefined, isHiding: true })
-  expect(rows.map(({ label }) => label)).toEqual(['1:pdf'])
+  expect(rows.map(({ items }) => items[0]?.key)).toEqual(['1:pdf'])
 })
 
 test('sums tell where the time went, to now for what goes on', () => {

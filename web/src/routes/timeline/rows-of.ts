@@ -21,7 +21,8 @@ export type Bar = {
 
 export type Row = {
   readonly id: string
-  readonly label: string
+  /** What its tasks have in common, where rows are folded; undefined where the name of its one task says more. */
+  readonly label: string | undefined
   /** The filter that finds its tasks among all; undefined where no filter tells them apart. */
   readonly filter: string | undefined
   readonly items: readonly Item[]
@@ -35,12 +36,6 @@ const MOST_LANES = 12
 
 /** The name of a task: its key without the number of its revision. */
 export const nameOf = ({ key, kind, id }: Item): string => key?.replace(/^\d+:/, '').replace(/#\d+$/, '') ?? kind ?? id
-
-/** Short for tasks of archives, whose keys say what they are; others with their scope. */
-export const labelOf = ({ key, kind, id, scope }: Item): string => {
-  if (key === null) return `${kind ?? 'task'} ${id}`
-  return scope.startsWith('archive:') ? key : `${scope}/${key}`
-}
 
 const instant = (at: string | null) => (at === null ? Number.POSITIVE_INFINITY : Date.parse(at))
 
@@ -73,10 +68,10 @@ export function rowsOf({ items, critical }: Timeline, { fold, isHiding }: Option
   return [...groups].map(([key, group]) => {
     const { bars, lanes } = pack(group.bars)
     const all = [...group.items]
-    const [first] = all as [Item]
+    const isOneTask = fold === undefined || (fold === 'name' && all.length === 1)
     return {
       id: key,
-      label: fold === undefined ? labelOf(first) : key,
+      label: isOneTask ? undefined : key,
       filter: filterOf(key, fold),
       items: all,
       bars,

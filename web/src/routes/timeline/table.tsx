@@ -1,15 +1,22 @@
 import { formatDuration } from '../../format.ts'
+import { useIsNarrow } from '../../parts/narrow.ts'
 import { StateBadge, taskLooks } from '../../parts/state-badge.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { TaskLink } from '../../parts/task-link.tsx'
 import { useNow } from '../../parts/time.tsx'
 import { type Item, sumsOf } from './rows-of.ts'
 
-type TimelineTableProps = { readonly items: readonly Item[]; readonly critical: readonly string[] }
+type TimelineTableProps = {
+  readonly items: readonly Item[]
+  readonly critical: readonly string[]
+  /** All tasks are of one archive. */
+  readonly isInArchive: boolean
+}
 
 /** The same as the chart in numbers. */
-export function TimelineTable({ items, critical }: TimelineTableProps) {
+export function TimelineTable({ items, critical, isInArchive }: TimelineTableProps) {
   const now = useNow()
+  const isNarrow = useIsNarrow()
   const time = (of: 'waiting' | 'ready' | 'running' | 'delayed', head: string, isMinor: boolean): Column<Item> => ({
     id: of,
     head,
@@ -22,15 +29,20 @@ export function TimelineTable({ items, critical }: TimelineTableProps) {
     },
   })
   const columns: readonly Column<Item>[] = [
-    { id: 'state', head: 'State', cell: ({ state }) => <StateBadge look={taskLooks[state]} /> },
+    { id: 'state', head: 'State', isMinor: true, cell: ({ state }) => <StateBadge look={taskLooks[state]} /> },
     {
       id: 'task',
       head: 'Task',
       isWide: true,
       cell: (item) => (
         <>
-          <TaskLink task={item} />
+          <TaskLink task={item} isInArchive={isInArchive} />
           {critical.includes(item.id) && <span className="muted"> critical</span>}
+          {isNarrow && (
+            <div>
+              <StateBadge look={taskLooks[item.state]} />
+            </div>
+          )}
         </>
       ),
     },
