@@ -120,3 +120,30 @@ test('while slices are left to look at, one that has nothing to do goes on with 
   pace.begin(BEGINNING)
   expect(pace.nextPollMs(true)).toBe(50)
 })
+
+/** The next look back: it is not made before it may take of the time. */
+function lookBack(pace: Pace): ReturnType<Pace['scan']> {
+  for (;;) {
+    const scan = pace.scan([1], true)
+    if (scan.isBack) return scan
+  }
+}
+
+test('a step that claims nothing has looked at no slice', () => {
+  const pace = new Pace(10, 0)
+  pace.begin(BEGINNING)
+  const first = lookBack(pace)
+  pace.stepped([], 0, first)
+  expect(lookBack(pace).slice).toEqual(first.slice)
+})
+
+test('a slice in which there is more than there was room for is looked at again', () => {
+  const pace = new Pace(10, 0)
+  pace.begin(BEGINNING)
+  const first = lookBack(pace)
+  pace.stepped([claimed(0, 6), claimed(0, 7)], 2, first)
+  const second = lookBack(pace)
+  expect(second.slice).toEqual(first.slice)
+  pace.stepped([claimed(0, 8)], 2, second)
+  expect(lookBack(pace).slice?.from).toBe(first.slice?.to)
+})

@@ -179,14 +179,8 @@ export class Pace {
 
   stepped(claimed: readonly Place[], room: number, scan: Scan): void {
     const now = performance.now()
-    const ms = now - scan.begunAt
-    if (scan.isBack) {
-      this.#lookedBackAt = now
-      this.#lookBackMs = Math.max(0, ms - 2 * this.#markedMs)
-      this.#sweep.looked(scan.slice, this.#lookBackMs, this.#farthest())
-    } else {
-      this.#markedMs = this.#markedMs * 0.9 + ms * 0.1
-    }
+    // Without room it handed back what was finished, and looked nowhere.
+    if (room > 0) this.#looked(scan, now, claimed.length >= room && isFrom(scan.slice, claimed))
     claimed.forEach(({ lane, priority, readyOrder: order }, i) => {
       const next = claimed[i + 1]
       if (next?.lane === lane && next.priority === priority) return
@@ -195,6 +189,18 @@ export class Pace {
     this.#isSaturated = room > 0 && claimed.length >= room
     if (claimed.length > 0) this.#polls = 0
     this.#measure(now)
+  }
+
+  /** `isCut`: there may be more in the slice than there was room for. */
+  #looked({ isBack, slice, begunAt }: Scan, now: number, isCut: boolean): void {
+    const ms = now - begunAt
+    if (isBack) {
+      this.#lookedBackAt = now
+      this.#lookBackMs = Math.max(0, ms - 2 * this.#markedMs)
+      if (!isCut) this.#sweep.looked(slice, this.#lookBackMs, this.#farthest())
+    } else {
+      this.#markedMs = this.#markedMs * 0.9 + ms * 0.1
+    }
   }
 
   #claimed(lane: number, mark: Mark): void {
@@ -256,6 +262,10 @@ function rangesBehind(lanes: readonly number[], marks: readonly (Mark | undefine
     toPriorities: null,
   }
 }
+
+const isFrom = (slice: Slice | undefined, claimed: readonly Place[]): boolean =>
+  slice !== undefined &&
+  claimed.some(({ readyOrder }) => Number(readyOrder) > slice.from && Number(readyOrder) <= slice.to)
 
 const leastOrder = (places: readonly Place[]): string | null =>
   places.reduce<string | null>(
