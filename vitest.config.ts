@@ -1,5 +1,13 @@
 import { defineConfig } from 'vitest/config'
+import { PATIENCE_MS } from './test/processes.ts'
 import { routeTable } from './web/build/route-table.ts'
+
+// No limit of its own may fail what is only slow on a busy machine: they are there for what hangs.
+const limits = {
+  testTimeout: 2 * PATIENCE_MS,
+  hookTimeout: 2 * PATIENCE_MS,
+  expect: { poll: { timeout: PATIENCE_MS } },
+}
 
 export default defineConfig({
   test: {
@@ -14,21 +22,19 @@ export default defineConfig({
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: ['test/crash/**', 'test/e2e/**'],
           pool: 'forks',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...limits,
         },
       },
       {
         plugins: [routeTable()],
-        test: { name: 'web', include: ['web/src/**/*.test.{ts,tsx}'], testTimeout: 15_000 },
+        test: { name: 'web', include: ['web/src/**/*.test.{ts,tsx}'], ...limits },
       },
       {
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...limits,
         },
       },
       {
@@ -36,8 +42,8 @@ export default defineConfig({
           name: 'crash',
           include: ['test/crash/**/*.test.ts'],
           pool: 'forks',
-          testTimeout: 180_000,
-          hookTimeout: 60_000,
+          ...limits,
+          testTimeout: 4 * PATIENCE_MS,
         },
       },
     ],

@@ -750,8 +750,9 @@ millrace.node_now (
 
 -- functions
 
-millrace.add(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan c0676dc2e4c4
-millrace.add_plain(p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities integer[], p_max_attempts smallint[], p_creator bigint, p_actor text) returns bigint[] plpgsql d77ecb64ab27
+millrace.add(p_lanes integer[], p_scopes text[], p_payloads text, p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan a89c2a983711
+millrace.add_edges(p_ids bigint[], p_items integer[], p_prerequisites bigint[], p_conditions text[]) returns void plpgsql 6ed379402d94
+millrace.add_simple(p_lanes integer[], p_scopes text[], p_payloads text, p_priorities integer[], p_max_attempts smallint[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_creator bigint, p_actor text) returns bigint[] plpgsql 47eebe2c856d
 millrace.begin_behind(p_lanes integer[], p_few bigint, OUT gone bigint, OUT marks json) returns record plpgsql stable a5038956ca15
 millrace.begin_suspect(p_holder integer, p_id bigint, p_epoch integer) returns boolean plpgsql 2ec40b36d2f8
 millrace.block(p_dependents bigint[], p_counts integer[], p_cause text) returns void plpgsql 39b3a43c736e
@@ -760,6 +761,7 @@ millrace.canceling(p_holder integer) returns bigint[] sql 25e046b0d326
 millrace.complete(p_ids bigint[]) returns integer plpgsql b85b6397afb3
 millrace.conclude(p_ids bigint[], p_state millrace.state, p_cause text, p_culprits bigint[], p_actor text, p_error jsonb DEFAULT NULL::jsonb) returns integer plpgsql 8539080d26f5
 millrace.count_tasks() returns TABLE(state millrace.state, count bigint, is_exact boolean) plpgsql stable 3f82d28bfe4b
+millrace.count_unmet(p_items integer[], p_prerequisites bigint[], p_conditions text[], OUT unmet integer[], OUT doomed integer[], OUT culprits bigint[]) returns record plpgsql 4f355ac0d1b0
 millrace.differs_from_index(p_build bigint, p_archive bigint, p_number bigint) returns TABLE(path text, from_number bigint) sql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 9810f7db24d7
 millrace.doom(p_ids bigint[]) returns void plpgsql 93c97ba8131e
 millrace.event_count(p_row millrace.outbox) returns bigint sql immutable parallel safe 5c57e4c2db43
@@ -772,14 +774,15 @@ millrace.finish_leased(p_holder integer, p_ids bigint[], p_epochs integer[], p_o
 millrace.gate_ids(p_names text[], p_capacities integer[]) returns integer[] plpgsql 885ad3da54bb
 millrace.heartbeat(p_holder integer, p_reached jsonb DEFAULT NULL::jsonb, OUT is_alive boolean, OUT canceling bigint[], OUT wanted text) returns record plpgsql d4b4a97bd694
 millrace.hold(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 2e04bf6844cf
-millrace.hop(p_holder integer, p_id bigint, p_epoch integer, p_output jsonb, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer) returns json plpgsql 56bcf6228fd1
+millrace.hop(p_holder integer, p_id bigint, p_epoch integer, p_output jsonb, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_to_priority integer[]) returns json plpgsql 9a1b844f2ec6
 millrace.insist_read_committed() returns void plpgsql 62de52cfc4c3
 millrace.is_met(p_condition millrace.condition, p_state millrace.state) returns boolean sql immutable parallel safe 93c2000bf37f
 millrace.keep_readied(p_ids bigint[]) returns void sql 60de054e60aa
 millrace.lane_ids(p_queues text[], p_kinds text[]) returns integer[] plpgsql 6ecce3edb11d
-millrace.lease(p_holder integer, p_succeeded bigint[], p_readied bigint[], p_accepted json, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_to_priority integer[] DEFAULT NULL::integer[], p_slice_lanes integer[] DEFAULT NULL::integer[], p_slice_priority integer[] DEFAULT NULL::integer[], p_slice_from bigint DEFAULT NULL::bigint, p_slice_to bigint[] DEFAULT NULL::bigint[]) returns json plpgsql 476728784ee2
+millrace.lease(p_holder integer, p_succeeded bigint[], p_readied bigint[], p_accepted json, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_to_priority integer[] DEFAULT NULL::integer[], p_slice_lanes integer[] DEFAULT NULL::integer[], p_slice_priority integer[] DEFAULT NULL::integer[], p_slice_from bigint DEFAULT NULL::bigint, p_slice_to bigint[] DEFAULT NULL::bigint[]) returns json plpgsql 58936a6615a7
 millrace.lease_facts(p_holders integer[], p_ids bigint[], p_epochs integer[]) returns TABLE(id bigint, is_held boolean, is_canceling boolean, is_recorded boolean) plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan a831dc4cf968
 millrace.list_tasks(p_states text[], p_scopes text[], p_patterns text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint, p_ids bigint[], p_keys text[], p_words text[], p_before bigint, p_limit integer, p_budget_ms double precision, OUT ids bigint[], OUT next bigint) returns record plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e8ce1b773a8
+millrace.lock_ended(p_ids bigint[], p_is_succeeded boolean, OUT ids bigint[], OUT revived bigint[]) returns record plpgsql e7c51e1d895f
 millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
 millrace.loom_tasks(p_archive bigint, p_first bigint, p_last bigint) returns bigint[] sql stable f9deb12b5803
 millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 47dd418424df
@@ -794,34 +797,39 @@ millrace.pump() returns integer plpgsql 8fab199c77e1
 millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql 4bfab6f8ac29
 millrace.read_outbox(p_after bigint, p_scan integer, p_limit integer, p_tasks bigint[], p_scopes text[], p_prefixes text[], p_names text[]) returns json plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 886e74840f0e
 millrace.reblock(p_ids bigint[]) returns void plpgsql 4e1498040d49
-millrace.refuse_cycle(p_dependent bigint, p_prerequisites bigint[]) returns void plpgsql 7ce61c35a1f2
+millrace.refuse_cycle(p_dependent bigint, p_prerequisites bigint[]) returns void plpgsql bfb3d06f8209
 millrace.register(p_name text, p_lease_seconds double precision, p_lanes integer[], p_host text DEFAULT NULL::text, p_facts jsonb DEFAULT '{}'::jsonb, p_before integer DEFAULT NULL::integer) returns integer sql fb366f8a30e6
+millrace.rehearse(p_holder integer, p_lanes integer) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan a413d6f220ad
 millrace.release(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 2c2ea9bc07d2
 millrace.reopen_archive_tasks() returns trigger plpgsql 9fcf433e20e7
 millrace.request_cancel(p_ids bigint[], p_cause text, p_by bigint, p_actor text) returns void plpgsql 415a7aa3da97
 millrace.requeue(p_holder integer, p_ids bigint[], p_epochs integer[], p_outcome text, p_delays double precision[], p_errors jsonb[], p_max_deaths integer DEFAULT 5) returns TABLE(id bigint, state millrace.state) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan ff5db4ccf045
 millrace.require(p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_holder integer DEFAULT NULL::integer, p_epoch integer DEFAULT NULL::integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan fc6e0c3b9b14
-millrace.rerun_dependents(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 47f28c52497a
+millrace.rerun_dependents(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 2b9e5ba5f79c
 millrace.restart_outbox(p_page millrace.outbox_page) returns bigint plpgsql 50227ab19650
-millrace.retry(p_ids bigint[], p_name text, p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan b2aaa12666ba
+millrace.retry(p_ids bigint[], p_name text, p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 11f2a561b45e
 millrace.rewire(p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0ec1cf6f458b
 millrace.search_tasks(p_from bigint, p_before bigint, p_scopes text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint) returns bigint[] plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f6898f76ab66
 millrace.sequence_outbox() returns bigint plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan cba43d4ae799
 millrace.set_idle(p_holder integer, p_lanes integer[], p_is_idle boolean) returns void plpgsql b12e0b4f5b2b
-millrace.settle(p_ids bigint[], p_state millrace.state) returns bigint[] plpgsql c62383b56d82
+millrace.settle(p_ids bigint[], p_state millrace.state) returns bigint[] plpgsql 17195b61cf49
 millrace.skip(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 690f9bcb6370
 millrace.skip_doomed(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 2226ca68e256
 millrace.spread_rerun(p_ids bigint[]) returns void sql 3e4ae1e202bd
-millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean, p_to_priority integer[] DEFAULT NULL::integer[], p_slice_lanes integer[] DEFAULT NULL::integer[], p_slice_priority integer[] DEFAULT NULL::integer[], p_slice_from bigint DEFAULT NULL::bigint, p_slice_to bigint[] DEFAULT NULL::bigint[]) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 149bfd0b76b3
-millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f05771408944
+millrace.step(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_idle boolean DEFAULT NULL::boolean, p_to_priority integer[] DEFAULT NULL::integer[], p_slice_lanes integer[] DEFAULT NULL::integer[], p_slice_priority integer[] DEFAULT NULL::integer[], p_slice_from bigint DEFAULT NULL::bigint, p_slice_to bigint[] DEFAULT NULL::bigint[]) returns json plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 1a8f8ae0a6b2
+millrace.succeed(p_id bigint, p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 89b44a467c9c
 millrace.supersede(p_ids bigint[]) returns integer plpgsql d5cc8e02695d
 millrace.targets_of(p_id bigint) returns SETOF bigint sql stable 94b444a22361
 millrace.tell_worker(p_id integer, p_name text, p_actor text DEFAULT NULL::text) returns void sql 8cb7bd8f6e3b
 millrace.throughput(p_from timestamp with time zone, p_to timestamp with time zone, p_buckets integer, p_rows integer, p_budget_ms double precision) returns TABLE(bucket integer, succeeded bigint, failed bigint, canceled bigint, skipped bigint, is_exact boolean, waits double precision[], runs double precision[]) plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0 773c8dc02d9a
-millrace.unblock(p_dependents bigint[], p_counts integer[]) returns bigint[] plpgsql 8b401d386b62
-millrace.unfinish(p_ids bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql 2c711b55ab48
+millrace.try_lock_ended(p_ids bigint[], p_is_succeeded boolean, OUT ids bigint[], OUT revived bigint[], OUT busy bigint[], OUT busy_as text) returns record plpgsql c6de545580db
+millrace.unblock(p_dependents bigint[], p_counts integer[]) returns bigint[] plpgsql 9c1bb602a91f
+millrace.unfinish(p_ids bigint[], p_all bigint[], p_name text, p_cause text, p_culprit bigint, p_actor text) returns integer plpgsql f7fc794c6778
+millrace.unfinished_work(p_task bigint, p_begun_epoch integer) returns TABLE(outcome text) sql stable 2572aeeef05b
 millrace.unregister(p_holder integer, p_reached jsonb DEFAULT NULL::jsonb) returns void plpgsql 56b09234e2ef
 millrace.verify() returns TABLE(task bigint, problem text) plpgsql 51656b252d4d
 millrace.wake() returns void plpgsql cf8aabd6fab8
+millrace.walk_down(p_dependent bigint, p_prerequisites bigint[], p_limit integer, OUT path bigint[], OUT is_whole boolean) returns record plpgsql 2dcb276c3653
+millrace.walk_up(p_dependent bigint, p_prerequisites bigint[], p_limit integer, OUT path bigint[], OUT is_whole boolean) returns record plpgsql db5e7467bb98
 millrace.want_worker(p_id integer, p_wanted text, p_actor text) returns boolean plpgsql a84e0c24bdcd
 millrace.window_tasks(p_from timestamp with time zone, p_to timestamp with time zone, p_holder integer, p_limit integer, p_scan integer, OUT ids bigint[], OUT is_cut boolean) returns record plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, jit=off, max_parallel_workers_per_gather=0 6879e2cbd8e0

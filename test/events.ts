@@ -1,6 +1,7 @@
 // A client of the event stream, as a program would be one.
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { onTestFinished } from 'vitest'
+import { PATIENCE_MS } from './processes.ts'
 import { ADMIN } from './server.ts'
 
 export type Told = EventSourceMessage & {
@@ -25,8 +26,6 @@ export type Listening = {
   readonly ended: Promise<boolean>
   close(): void
 }
-
-const WAIT_MS = 10_000
 
 export type ListenOptions = {
   readonly lastEventId?: string
@@ -76,7 +75,7 @@ export async function listenTo(url: string, options: ListenOptions = {}): Promis
   const events = () => told.filter(({ event }) => event === undefined).map(({ json }) => json)
   const wait = <T>(look: () => T | undefined, what: string) =>
     new Promise<T>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`${what} did not come: ${text.slice(-3000)}`)), WAIT_MS)
+      const timer = setTimeout(() => reject(new Error(`${what} did not come: ${text.slice(-3000)}`)), PATIENCE_MS)
       const hear = () => {
         const found = look()
         if (found === undefined) return

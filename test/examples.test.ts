@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { begin, workers } from '../examples/crawler.ts'
 import { ask, fibonacciWorker } from '../examples/fibonacci.ts'
 import { drain } from '../src/testing.ts'
@@ -72,7 +72,7 @@ test('Fibonacci computes each number exactly once', async () => {
   const worker = fibonacciWorker(engine.millrace)
   const id = await ask(engine.millrace, worker, 20)
   await engine.dispatch([worker])
-  await vi.waitFor(async () => expect(await engine.states(id)).toEqual(['succeeded']), { timeout: 10_000 })
+  await expect.poll(() => engine.states(id)).toEqual(['succeeded'])
   expect((await engine.millrace.task(id)).output).toBe(6765)
   const { rows } = await engine.pool.query(`
     select task.key, (select count(*)::int from millrace.history where history.task = task.id and name = 'succeeded') as times

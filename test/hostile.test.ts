@@ -96,7 +96,7 @@ test('a trick in place of an id is a problem, on every route that takes one', as
       else await refused(method, asked)
     }
   }
-}, 120_000)
+})
 
 test('a trick in place of a key of data is not found, and reaches no file', async () => {
   const [id] = await nodes.add(command('true'))
@@ -133,7 +133,7 @@ test('ten megabytes of JSON are too large, on every route but those that are for
     if (json.status !== 413) allowed.push(name)
   }
   expect(allowed.filter((name) => !name.startsWith('nodes.'))).toEqual([])
-}, 120_000)
+})
 
 test('JSON ten thousand levels deep is refused, on every route that takes a body', async () => {
   const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`

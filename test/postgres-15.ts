@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Owner, unprivilegedOwner } from '../src/db/embedded-owner.ts'
+import { PATIENCE_MS } from './processes.ts'
 
 const BIN = '/usr/lib/postgresql/15/bin'
-const START_MS = 30_000
 const environment = { LC_ALL: 'C.UTF-8', TZ: 'UTC', PATH: '/usr/bin:/bin' }
 
 export async function startPostgres15(): Promise<{ databaseUrl: string; stop(): Promise<void> }> {
@@ -38,7 +38,7 @@ export async function startPostgres15(): Promise<{ databaseUrl: string; stop(): 
 }
 
 async function waitUntilReady(cluster: string): Promise<void> {
-  const deadline = Date.now() + START_MS
+  const deadline = Date.now() + PATIENCE_MS
   while (Date.now() < deadline) {
     const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
     if (lines[7]?.trim() === 'ready') return

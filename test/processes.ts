@@ -10,11 +10,12 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-const WAIT_MS = 30_000
+/** How long a test waits for what must come. It is long, for machines that do ten other things; only a failure takes it. */
+export const PATIENCE_MS = 90_000
 
 /** Looks again and again until there is something to see; for what other processes do, which gives no signal here. */
 export async function waitFor<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (const deadline = Date.now() + WAIT_MS; Date.now() < deadline; await sleep(25)) {
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(25)) {
     const found = await look()
     if (found !== undefined) return found
   }

@@ -1,7 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { onTestFinished } from 'vitest'
 import type { Owner } from '../src/db/embedded-owner.ts'
+import { PATIENCE_MS } from './processes.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 export type Program = AsyncDisposable & {
   readonly child: ChildProcess
@@ -20,14 +26,13 @@ export type ProgramOptions = {
   owner?: Owner | undefined
 }
 
-const LINE_MS = 60_000
-
 /** Runs a TypeScript file of the project in a process of its own; killed in the end if it still runs. */
 export function runProgram(file: string, options: ProgramOptions = {}): Program {
-  const path = fileURLToPath(new URL(`../${file}`, import.meta.url))
-  const tsx = import.meta.resolve('tsx')
-  const child = spawn(process.execPath, ['--import', tsx, path, ...(options.args ?? [])], {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
+  const root = options.owner === undefined || isOpenToAll(ROOT) ? ROOT : openCopy()
+  // By its place: a program may start itself again, elsewhere.
+  const tsx = import.meta.resolve('tsx').replace(pathToFileURL(ROOT).href, pathToFileURL(root).href)
+  const child = spawn(process.execPath, ['--import', tsx, join(root, file), ...(options.args ?? [])], {
+    cwd: root,
     // Settings of the developer's own shell must not reach the program under test.
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nonexistent', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -47,7 +52,7 @@ export function runProgram(file: string, options: ProgramOptions = {}): Program 
   const line = (pattern: RegExp) =>
     new Promise<string>((resolve, reject) => {
       const fail = (why: string) => reject(new Error(`${why}\nstdout: ${stdout}\nstderr: ${stderr}`))
-      const timer = setTimeout(() => fail(`no line matched ${pattern} in time`), LINE_MS)
+      const timer = setTimeout(() => fail(`no line matched ${pattern} in time`), PATIENCE_MS)
       const hear = () => {
         const found = stdout
           .split('\n')
@@ -80,4 +85,21 @@ export function runProgram(file: string, options: ProgramOptions = {}): Program 
     exitCode,
     [Symbol.asyncDispose]: end,
   }
+}
+
+/** The checkout, for somebody who may not enter it where it is: a user's home, or a temporary folder. Gone with the test. */
+function openCopy(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'millrace-checkout-'))
+  onTestFinished(() => rmSync(copy, { recursive: true, force: true }))
+  chmodSync(copy, 0o755)
+  const parts = ['package.json', 'migrations', 'node_modules', 'src', 'test'].map((part) => join(ROOT, part))
+  execFileSync('cp', ['-a', ...(isOnOneDisk(ROOT, copy) ? ['-l'] : []), ...parts, copy])
+  return `${copy}/`
+}
+
+const isOnOneDisk = (one: string, other: string) => statSync(one).dev === statSync(other).dev
+
+function isOpenToAll(folder: string): boolean {
+  if ((statSync(folder).mode & 0o001) === 0) return false
+  return dirname(folder) === folder || isOpenToAll(dirname(folder))
 }

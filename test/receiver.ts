@@ -2,6 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { PATIENCE_MS } from './processes.ts'
 
 export type Received = {
   readonly method: string
@@ -20,8 +21,6 @@ export type Receiver = {
 }
 
 export type Answer = (response: ServerResponse, received: Received) => void
-
-const WAIT_MS = 10_000
 
 /** Takes everything with 204 unless told otherwise; closed when the test is over. */
 export async function aReceiver(answer: Answer = takeIt, host = '127.0.0.1', at = 0): Promise<Receiver> {
@@ -51,7 +50,7 @@ export async function aReceiver(answer: Answer = takeIt, host = '127.0.0.1', at 
     received,
     count: (wanted) =>
       new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`${received.length} of ${wanted} came`)), WAIT_MS)
+        const timer = setTimeout(() => reject(new Error(`${received.length} of ${wanted} came`)), PATIENCE_MS)
         const hear = () => {
           if (received.length < wanted) return
           clearTimeout(timer)

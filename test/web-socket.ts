@@ -1,6 +1,7 @@
 // A client of the WebSocket.
 import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
+import { PATIENCE_MS } from './processes.ts'
 import { ADMIN } from './server.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every shape
@@ -16,8 +17,6 @@ export type Talking = {
   events(subscription: string, count: number): Promise<Message[]>
   readonly closed: Promise<{ code: number; reason: string }>
 }
-
-const WAIT_MS = 10_000
 
 export type TalkOptions = { readonly token?: string | null; readonly headers?: Record<string, string> }
 
@@ -50,7 +49,7 @@ export async function talkTo(url: string, { token = ADMIN, headers = {} }: TalkO
   const wait = <T>(look: () => T | undefined, what: string) =>
     new Promise<T>((resolve, reject) => {
       const fail = () => reject(new Error(`${what} did not come: ${JSON.stringify(messages).slice(-2000)}`))
-      const timer = setTimeout(fail, WAIT_MS)
+      const timer = setTimeout(fail, PATIENCE_MS)
       const hear = () => {
         const found = look()
         if (found === undefined) return

@@ -9,7 +9,7 @@ test('a worker on the same database performs what the server does not, and stops
   await using server = await aServer()
   const run = commandLineOf(server)
   // The server has places for eight.
-  const busy = await Promise.all(Array.from({ length: 8 }, () => run(['node', 'add', '-q', '--', 'sleep', '60'])))
+  const busy = await Promise.all(Array.from({ length: 8 }, () => run(['node', 'add', '-q', '--', 'sleep', '3600'])))
   const busyIds = busy.map(({ stdout }) => stdout.trim())
   await run(['node', 'wait', ...busyIds, '--for', 'running'])
   const id = (await run(['node', 'add', '-q', '--shell', 'echo "$MILLRACE_URL"'])).stdout.trim()
@@ -25,7 +25,7 @@ test('a worker on the same database performs what the server does not, and stops
   })
   const { name, kinds } = JSON.parse(await worker.line(/^\{/)) as { name: string; kinds: string[] }
   expect(kinds).toContain('node')
-  expect((await run(['node', 'wait', id, '--timeout', '30s'])).exitCode).toBe(0)
+  expect((await run(['node', 'wait', id, '--timeout', '90s'])).exitCode).toBe(0)
   expect((await run(['node', 'get', id, 'stdout'])).stdout).toBe(`${server.url}\n`)
   const task = JSON.parse((await run(['node', 'get', id, '--json'])).stdout).metadata.task
   const { attempts } = JSON.parse((await run(['show', task, '--json'])).stdout)
@@ -35,7 +35,7 @@ test('a worker on the same database performs what the server does not, and stops
   expect(await worker.exitCode).toBe(0)
   await run(['node', 'kill', ...busyIds, '--yes'])
   await run(['node', 'wait', ...busyIds])
-}, 60_000)
+})
 
 test('a worker that is drained ends when it has nothing left', async () => {
   await using data = await scratch()
@@ -58,7 +58,7 @@ test('a worker that is drained ends when it has nothing left', async () => {
   const own = listed.find((one) => one.name === name && one.kinds.includes('node'))
   expect((await run(['worker', 'drain', String(own?.id)])).exitCode).toBe(0)
   expect(await worker.exitCode).toBe(0)
-}, 60_000)
+})
 
 test('a worker without a database is refused with what to do', async () => {
   const { exitCode, stderr } = await begin(['worker'])

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { type Bench, type Claim, figures, freshStore, perSecond, ratioBar } from '../harness/bench.ts'
 import { floorRate } from '../harness/floor.ts'
 import { settle } from '../harness/settle.ts'
@@ -36,7 +35,7 @@ export const drain: Claim = {
     const found = figures()
     for (let round = 1; round <= bench.rounds; round++) {
       console.log(` round ${round} of ${bench.rounds}`)
-      found.note('raw SQL', RATE, 'tasks/s', await floorRate(bench, join(import.meta.dirname, '..', 'floor')))
+      found.note('raw SQL', RATE, 'tasks/s', await floorRate(bench))
       for (const contender of ['graphile', 'pg-boss', 'millrace', 'bullmq'].filter(bench.takesPart)) {
         await drainOnce(bench, found, contender)
       }

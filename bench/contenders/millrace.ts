@@ -34,7 +34,7 @@ type Millrace = {
   dispatch(
     workers: Worker[],
     options: { concurrency: number; queues: string[]; leaseSeconds: number },
-  ): { stop(): Promise<void> }
+  ): { readonly started: Promise<void>; stop(): Promise<void> }
   list(options: Filter & { limit: number; cursor?: string }): Promise<{ next: string | null }>
   close(): Promise<void>
 }
@@ -179,6 +179,7 @@ async function fan(library: Library, store: Millrace, width: number): Promise<nu
       ]),
   })
   const dispatcher = store.dispatch([first, middle, last], DISPATCH)
+  await dispatcher.started // as the others' workers are
   const from = performance.now()
   await store.add(first, payload(0))
   const ms = (await ended) - from
@@ -193,6 +194,7 @@ async function declaredFan(store: Millrace, define: Define, width: number): Prom
   const middle = define('bench.middle', () => {})
   const last = define('bench.last', end.fire)
   const dispatcher = store.dispatch([first, middle, last], DISPATCH)
+  await dispatcher.started // as the others' workers are
   const from = performance.now()
   await store.addMany([
     { worker: first, payload: payload(0) },

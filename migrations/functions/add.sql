@@ -4,8 +4,9 @@
 -- position in this call; its condition is succeeded where none is given. The caller has made sure that an item names no
 -- edge twice and that edges within the call close no cycle; with an existing prerequisite a new task cannot. Gates come in
 -- the order in which they are passed, the same for all tasks. A key that exists in its scope answers the task that has it.
+-- Payloads come as lines of JSON, of which null is none; without scopes all are of the default one.
 create function millrace.add(
-  p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities int[], p_keys text[], p_max_attempts smallint[],
+  p_lanes int[], p_scopes text[], p_payloads text, p_priorities int[], p_keys text[], p_max_attempts smallint[],
   p_not_before timestamptz[], p_delays float8[], p_held_by text[],
   p_edge_items int[], p_edge_prerequisites bigint[], p_edge_conditions text[],
   p_cancel_items int[], p_cancel_targets bigint[], p_cancel_chains boolean[],
@@ -16,6 +17,8 @@ create function millrace.add(
 language plpgsql as $$
 declare
   v_count         int := cardinality(p_lanes);
+  v_scopes        text[];
+  v_payloads      jsonb[];
   v_ids           bigint[];
   v_old           bigint[];
   v_unmet         int[];
@@ -24,8 +27,7 @@ declare
   v_items         int[];
   v_prerequisites bigint[];
   v_conditions    text[];
-  v_outside       bigint[];
-  v_doomed        bigint[];
+  v_doomed        int[];
   v_culprits      bigint[];
   v_special       bigint[];
   v_created       bigint[];
@@ -33,14 +35,17 @@ declare
   v_claimable     int;
   v_row           record;
 begin
-  if num_nulls(
-    p_keys, p_not_before, p_delays, p_held_by, p_edge_items, p_cancel_items, p_gate_items, array_position(p_lanes, null)
-  ) = 8 then
-    ids := millrace.add_plain(p_lanes, p_scopes, p_payloads, p_priorities, p_max_attempts, p_creator, p_actor);
-    perform millrace.wake();
+  if num_nulls(p_keys, p_not_before, p_delays, p_held_by, p_cancel_items, p_gate_items) = 6 then
+    ids := millrace.add_simple(
+      p_lanes, p_scopes, p_payloads, p_priorities, p_max_attempts, p_edge_items, p_edge_prerequisites, p_edge_conditions, p_creator, p_actor
+    );
     return;
   end if;
   v_ids := array(select nextval('millrace.task_id') from generate_series(1, v_count));
+  v_scopes := coalesce(p_scopes, array_fill('default'::text, array[v_count]));
+  v_payloads := array(
+    select nullif(x.payload::jsonb, 'null') from string_to_table(p_payloads, E'\n') with ordinality x(payload, n) order by x.n
+  );
 
   if p_cancel_items is not null then
     v_supersedes := array_fill(false, array[v_count]);
@@ -62,14 +67,14 @@ begin
     insert into millrace.task (id, creator, lane, priority, max_attempts, supersedes, gates, scope, actor, payload)
     select x.id, p_creator, x.lane, coalesce(x.priority, 0), coalesce(x.max_attempts, 20), coalesce(x.supersedes, false),
       x.gates::int[], x.scope, p_actor, x.payload
-    from unnest(v_ids, p_lanes, p_priorities, p_max_attempts, v_supersedes, v_gates, p_scopes, p_payloads)
+    from unnest(v_ids, p_lanes, p_priorities, p_max_attempts, v_supersedes, v_gates, v_scopes, v_payloads)
       x(id, lane, priority, max_attempts, supersedes, gates, scope, payload);
   else
     -- In the order of their keys, so that two calls with the same keys do not wait for each other crosswise.
     insert into millrace.task (id, creator, lane, priority, max_attempts, supersedes, gates, scope, key, actor, payload)
     select x.id, p_creator, x.lane, coalesce(x.priority, 0), coalesce(x.max_attempts, 20), coalesce(x.supersedes, false),
       x.gates::int[], x.scope, x.key, p_actor, x.payload
-    from unnest(v_ids, p_lanes, p_priorities, p_max_attempts, v_supersedes, v_gates, p_scopes, p_keys, p_payloads)
+    from unnest(v_ids, p_lanes, p_priorities, p_max_attempts, v_supersedes, v_gates, v_scopes, p_keys, v_payloads)
       x(id, lane, priority, max_attempts, supersedes, gates, scope, key, payload)
     order by x.scope, x.key
     on conflict (scope, key) where key is not null do nothing;
@@ -77,12 +82,12 @@ begin
       select case when x.key is not null then (
         select t.id from millrace.task t where t.scope = x.scope and t.key = x.key and t.id <> x.id
       ) end
-      from unnest(v_ids, p_scopes, p_keys) with ordinality x(id, scope, key, n)
+      from unnest(v_ids, v_scopes, p_keys) with ordinality x(id, scope, key, n)
       order by x.n
     );
     select x.scope, x.key, x.old, coalesce((select m.kind from millrace.lane m where m.id = t.lane), 'milestone') as kind
     into v_row
-    from unnest(v_old, p_scopes, p_keys, p_lanes, p_payloads) x(old, scope, key, lane, payload)
+    from unnest(v_old, v_scopes, p_keys, p_lanes, v_payloads) x(old, scope, key, lane, payload)
       join millrace.task t on t.id = x.old
     where t.payload is distinct from x.payload
       or (select m.kind from millrace.lane m where m.id = t.lane) is distinct from (select m.kind from millrace.lane m where m.id = x.lane)
@@ -94,9 +99,7 @@ begin
     end if;
   end if;
 
-  if p_edge_items is null then
-    v_unmet := array_fill(0, array[v_count]);
-  else
+  if p_edge_items is not null then
     v_items := p_edge_items;
     v_prerequisites := p_edge_prerequisites;
     v_conditions := p_edge_conditions;
@@ -110,36 +113,11 @@ begin
         where v_old[x.item] is null
       ) e;
     end if;
-    v_outside := array(select x from unnest(v_prerequisites) x where x > 0);
-    if cardinality(v_outside) > 0 then perform millrace.lock_prerequisites(v_outside); end if;
-    insert into millrace.edge (prerequisite, dependent, condition)
-    select case when x.prerequisite > 0 then x.prerequisite else v_ids[-x.prerequisite] end, v_ids[x.item],
-      coalesce(x.condition::millrace.condition, 'succeeded')
-    from unnest(v_items, v_prerequisites, v_conditions) x(item, prerequisite, condition);
-    -- None is met of those to tasks that are added here.
-    v_unmet := array(
-      select count(*)::int - 1
-      from (select generate_series(1, v_count) union all select unnest(v_items)) e(item)
-      group by e.item
-      order by e.item
-    );
-    if cardinality(v_outside) > 0 then
-      -- A new statement, hence a snapshot taken after the locks: what it reads of the prerequisites stays true.
-      for v_row in
-        select x.item, count(*) filter (where millrace.is_met(coalesce(x.condition::millrace.condition, 'succeeded'), d.state))::int as met,
-          min(d.id) filter (where not millrace.is_met(coalesce(x.condition::millrace.condition, 'succeeded'), d.state)) as culprit
-        from unnest(v_items, v_prerequisites, v_conditions) x(item, prerequisite, condition)
-          join millrace.done d on d.id = x.prerequisite
-        where x.prerequisite > 0
-        group by x.item
-      loop
-        v_unmet[v_row.item] := v_unmet[v_row.item] - v_row.met;
-        if v_row.culprit is not null then
-          v_doomed := v_doomed || v_ids[v_row.item];
-          v_culprits := v_culprits || v_row.culprit;
-        end if;
-      end loop;
-    end if;
+  end if;
+  if v_items is not null then
+    select c.unmet, c.doomed, c.culprits into v_unmet, v_doomed, v_culprits
+    from millrace.count_unmet(v_items, v_prerequisites, v_conditions) c;
+    perform millrace.add_edges(v_ids, v_items, v_prerequisites, v_conditions);
   end if;
 
   if p_cancel_items is not null then
@@ -171,9 +149,9 @@ begin
       case when x.held_by is not null then 'held' when x.is_plain then 'ready' else 'waiting' end::millrace.state,
       coalesce(x.max_attempts, 20), coalesce(x.supersedes, false), x.gates::int[], x.held_by
     from (
-      select y.id, y.lane, y.priority, y.unmet, y.max_attempts, y.supersedes, y.gates, y.held_by, y.old,
+      select y.id, y.lane, y.priority, coalesce(y.unmet, 0) as unmet, y.max_attempts, y.supersedes, y.gates, y.held_by, y.old,
         coalesce(y.not_before, clock_timestamp() + make_interval(secs => y.delay)) as not_before,
-        y.unmet = 0 and y.lane is not null and y.not_before is null and y.delay is null and y.supersedes is not true
+        coalesce(y.unmet, 0) = 0 and y.lane is not null and y.not_before is null and y.delay is null and y.supersedes is not true
           and y.gates is null and y.held_by is null as is_plain
       from unnest(v_ids, p_lanes, p_priorities, v_unmet, p_not_before, p_delays, p_max_attempts, v_supersedes, v_gates, p_held_by, v_old)
         y(id, lane, priority, unmet, not_before, delay, max_attempts, supersedes, gates, held_by, old)
@@ -201,7 +179,7 @@ begin
   end if;
   if v_special is not null then v_claimable := v_claimable + millrace.make_ready(v_special); end if;
   if v_doomed is not null then
-    insert into millrace.effect (kind, ref, culprit) select 'skip', x.id, x.culprit from unnest(v_doomed, v_culprits) x(id, culprit);
+    insert into millrace.effect (kind, ref, culprit) select 'skip', v_ids[x.item], x.culprit from unnest(v_doomed, v_culprits) x(item, culprit);
   end if;
   if v_special is not null or v_doomed is not null then v_claimable := v_claimable + millrace.pump(); end if;
   if v_claimable > 0 then perform millrace.wake(); end if;
@@ -212,32 +190,102 @@ begin
   existing := v_old;
 end $$;
 
--- Adds tasks that can start at once: one statement.
-create function millrace.add_plain(
-  p_lanes bigint[], p_scopes text[], p_payloads jsonb[], p_priorities int[], p_max_attempts smallint[], p_creator bigint, p_actor text
+-- Adds tasks that have nothing but edges: both of their rows in one statement.
+create function millrace.add_simple(
+  p_lanes int[], p_scopes text[], p_payloads text, p_priorities int[], p_max_attempts smallint[],
+  p_edge_items int[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_creator bigint, p_actor text
 ) returns bigint[]
 language plpgsql as $$
 declare
-  v_ids bigint[];
+  v_unmet     int[];
+  v_doomed    int[];
+  v_culprits  bigint[];
+  v_ids       bigint[];
+  v_readied   bigint[];
+  v_complete  bigint[];
+  v_claimable int;
 begin
+  if p_edge_items is not null then
+    select c.unmet, c.doomed, c.culprits into v_unmet, v_doomed, v_culprits
+    from millrace.count_unmet(p_edge_items, p_edge_prerequisites, p_edge_conditions) c;
+  end if;
   with item as materialized (
-    select nextval('millrace.task_id') as id, clock_timestamp() as at, x.lane, coalesce(x.priority, 0) as priority, coalesce(x.max_attempts, 20) as max_attempts,
-      x.scope, x.payload
-    from unnest(p_lanes, p_scopes, p_payloads, p_priorities, p_max_attempts) x(lane, scope, payload, priority, max_attempts)
+    select nextval('millrace.task_id') as id, clock_timestamp() as at, x.lane, coalesce(x.priority, 0) as priority,
+      coalesce(x.max_attempts, 20) as max_attempts, coalesce(x.scope, 'default') as scope, nullif(x.payload::jsonb, 'null') as payload,
+      coalesce(x.unmet, 0) as unmet, coalesce(x.unmet, 0) = 0 and x.lane is not null as is_ready
+    from rows from (unnest(p_lanes, p_scopes, p_priorities, p_max_attempts, v_unmet), string_to_table(p_payloads, E'\n'))
+      x(lane, scope, priority, max_attempts, unmet, payload)
   ),
   asked as (
     insert into millrace.task (id, created_at, creator, lane, priority, max_attempts, scope, actor, payload)
     select i.id, i.at, p_creator, i.lane, i.priority, i.max_attempts, i.scope, p_actor, i.payload from item i
   ),
   born as (
-    insert into millrace.live (id, ready_order, ready_at, lane, priority, state, max_attempts)
-    select i.id, nextval('millrace.ready_order'), i.at, i.lane, i.priority, 'ready', i.max_attempts from item i
+    insert into millrace.live (id, ready_order, ready_at, unmet, lane, priority, state, max_attempts)
+    select i.id, case when i.is_ready then nextval('millrace.ready_order') end, case when i.is_ready then i.at end, i.unmet, i.lane, i.priority,
+      case when i.is_ready then 'ready' else 'waiting' end::millrace.state, i.max_attempts
+    from item i
   )
-  select array_agg(i.id) into v_ids from item i;
-  if v_ids is not null then
-    insert into millrace.outbox (created, readied) values (v_ids, v_ids);
+  select array_agg(i.id), array_agg(i.id) filter (where i.is_ready), array_agg(i.id) filter (where i.unmet = 0 and not i.is_ready)
+  into v_ids, v_readied, v_complete
+  from item i;
+  if v_ids is null then return null; end if;
+  insert into millrace.outbox (created, readied) values (v_ids, v_readied);
+  v_claimable := coalesce(cardinality(v_readied), 0);
+  if p_edge_items is not null then
+    perform millrace.add_edges(v_ids, p_edge_items, p_edge_prerequisites, p_edge_conditions);
   end if;
+  if v_complete is not null then v_claimable := v_claimable + millrace.make_ready(v_complete); end if;
+  if v_doomed is not null then
+    insert into millrace.effect (kind, ref, culprit) select 'skip', v_ids[x.item], x.culprit from unnest(v_doomed, v_culprits) x(item, culprit);
+  end if;
+  if v_complete is not null or v_doomed is not null then v_claimable := v_claimable + millrace.pump(); end if;
+  if v_claimable > 0 then perform millrace.wake(); end if;
   return v_ids;
+end $$;
+
+-- The edges of one call of `add`: how many of each position's are not met, counted up to the last that has any, and which
+-- positions can never start, because of whom. Keeps prerequisites that exist from ending until this transaction does.
+create function millrace.count_unmet(
+  p_items int[], p_prerequisites bigint[], p_conditions text[], out unmet int[], out doomed int[], out culprits bigint[]
+)
+language plpgsql as $$
+declare
+  v_outside bigint[] := array(select x from unnest(p_prerequisites) x where x > 0);
+  v_row     record;
+begin
+  if cardinality(v_outside) > 0 then perform millrace.lock_prerequisites(v_outside); end if;
+  -- None is met of those to tasks that are added by the same call.
+  for v_row in select x as item, count(*)::int as n from unnest(p_items) x group by x order by x desc loop
+    if unmet is null then unmet := array_fill(0, array[v_row.item]); end if;
+    unmet[v_row.item] := v_row.n;
+  end loop;
+  if cardinality(v_outside) = 0 then return; end if;
+  -- A new statement, hence a snapshot taken after the locks: what it reads of the prerequisites stays true.
+  for v_row in
+    select x.item, count(*) filter (where millrace.is_met(coalesce(x.condition::millrace.condition, 'succeeded'), d.state))::int as met,
+      min(d.id) filter (where not millrace.is_met(coalesce(x.condition::millrace.condition, 'succeeded'), d.state)) as culprit
+    from unnest(p_items, p_prerequisites, p_conditions) x(item, prerequisite, condition)
+      join millrace.done d on d.id = x.prerequisite
+    where x.prerequisite > 0
+    group by x.item
+  loop
+    unmet[v_row.item] := unmet[v_row.item] - v_row.met;
+    if v_row.culprit is not null then
+      doomed := doomed || v_row.item;
+      culprits := culprits || v_row.culprit;
+    end if;
+  end loop;
+end $$;
+
+-- Edges among the tasks p_ids of one call, and from them to such as exist, whom the caller has locked.
+create function millrace.add_edges(p_ids bigint[], p_items int[], p_prerequisites bigint[], p_conditions text[]) returns void
+language plpgsql as $$
+begin
+  insert into millrace.edge (prerequisite, dependent, condition)
+  select case when x.prerequisite > 0 then x.prerequisite else p_ids[-x.prerequisite] end, p_ids[x.item],
+    coalesce(x.condition::millrace.condition, 'succeeded')
+  from unnest(p_items, p_prerequisites, p_conditions) x(item, prerequisite, condition);
 end $$;
 
 -- Numbers for the named gates, made where they are new. A limit's capacity is what was last asked for.

@@ -1,5 +1,20 @@
+-- How the attempt ended that last began a node's work, when it left the work unfinished: between two looks of a condition,
+-- or without an outcome. Nothing when the task was asked for again since, which is another beginning.
+create function millrace.unfinished_work(p_task bigint, p_begun_epoch int) returns table (outcome text)
+language sql stable as $$
+  select a.outcome
+  from millrace.attempt a
+  where a.task = p_task and a.epoch = p_begun_epoch and a.outcome in ('later', 'handed_back', 'lease_lost')
+    and not exists (
+      select 1
+      from millrace.event e
+      where e.task = a.task and e.at > a.ended_at and e.name in ('retried', 'rerun', 'revived', 'reopened')
+    )
+$$;
+
 -- Nodes with the state that follows from their tasks. A node whose task waits between two performances of the same work
--- runs: a condition between two looks, or work that its worker lost and that nobody has taken up yet.
+-- runs: a condition between two looks, or work that its worker lost and that nobody has taken up yet. It has started when
+-- the first of these performances was claimed.
 drop view if exists millrace.node_now;
 create view millrace.node_now as
   select n.id, n.parent, n.task, n.version, n.type, n.run_if, n.branch, n.created_at, n.begun_epoch,
@@ -9,12 +24,12 @@ create view millrace.node_now as
       when d.state = 'canceled' then 'killed'
       when d.state = 'skipped' then 'skipped'
       when l.state = 'running' and l.cancel_cause is not null then 'killing'
-      when l.state = 'running' or between_performances.is_so then 'running'
+      when l.state = 'running' or work.is_unfinished then 'running'
       else 'incipient'
     end as state,
     case
-      when d.state is not null or between_performances.is_so then n.begun_at
-      when l.state = 'running' then coalesce(n.begun_at, l.started_at)
+      when work.is_unfinished or work.is_performed and n.begun_epoch = coalesce(l.epoch, d.epoch) then n.begun_at
+      when work.is_performed then coalesce(l.started_at, d.started_at)
     end as started_at,
     d.finished_at,
     coalesce(d.state = 'canceled' and d.prior is null or l.cancel_cause is not null, false) as was_stopped,
@@ -23,10 +38,9 @@ create view millrace.node_now as
     left join millrace.live l on l.id = n.task
     left join millrace.done d on d.id = n.task
     cross join lateral (
-      select n.begun_epoch is not null and l.state <> 'running' and exists (
-        select 1
-        from millrace.attempt a
-        where a.task = n.task and a.epoch = n.begun_epoch and a.outcome in ('later', 'handed_back', 'lease_lost')
-      ) as is_so
-    ) between_performances
+      select
+        -- The last attempt runs, or has ended the task.
+        coalesce(l.state = 'running', d.prior is null) as is_performed,
+        n.begun_epoch is not null and exists (select 1 from millrace.unfinished_work(n.task, n.begun_epoch)) as is_unfinished
+    ) work
   where l.id is not null or d.id is not null;

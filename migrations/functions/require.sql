@@ -59,18 +59,42 @@ begin
   return v_added;
 end $$;
 
+-- Refuses requirements that close a cycle, through tasks in whatever state: what is over may be asked for again.
+--
+-- Above what is required there may be a long history, and below the dependent many that wait, but seldom both: so a part
+-- of the one and a part of the other are looked at, twice as much each time, until one of them was seen whole.
 create function millrace.refuse_cycle(p_dependent bigint, p_prerequisites bigint[]) returns void
 language plpgsql as $$
 declare
-  v_ids   bigint[];
-  v_below bigint[];
-  v_path  bigint[];
-  v_at    bigint;
+  v_walk  record;
+  v_limit int := 64;
 begin
   if not exists (select 1 from millrace.edge e where e.prerequisite = p_dependent) then return; end if;
   if not exists (select 1 from millrace.edge e where e.dependent = any(p_prerequisites)) then return; end if;
   perform pg_advisory_xact_lock(7420002);
-  -- Through everything that has not succeeded: what failed may be asked for again.
+  loop
+    v_limit := v_limit * 2;
+    v_walk := millrace.walk_up(p_dependent, p_prerequisites, v_limit);
+    exit when v_walk.path is not null or v_walk.is_whole;
+    v_walk := millrace.walk_down(p_dependent, p_prerequisites, v_limit);
+    exit when v_walk.path is not null or v_walk.is_whole;
+  end loop;
+  if v_walk.path is null then return; end if;
+  raise exception 'a cycle: %', array_to_string(v_walk.path, ' -> ')
+    using errcode = 'MR001', detail = jsonb_build_object('path', v_walk.path::text[])::text;
+end $$;
+
+-- Looks for the dependent among what the prerequisites require, at p_limit edges at most. Answers the way, from the
+-- dependent down to itself, or whether there was nothing more to look at.
+create function millrace.walk_up(
+  p_dependent bigint, p_prerequisites bigint[], p_limit int, out path bigint[], out is_whole boolean
+)
+language plpgsql as $$
+declare
+  v_ids   bigint[];
+  v_below bigint[];
+  v_at    bigint;
+begin
   with recursive above (id, below) as (
     select x, p_dependent from unnest(p_prerequisites) x
     union
@@ -79,17 +103,46 @@ begin
       select e.prerequisite from millrace.edge e where e.dependent = above.id offset 0
     ) next
     where above.id <> p_dependent
-      and (select d.state from millrace.done d where d.id = above.id) is distinct from 'succeeded'
   )
-  select array_agg(above.id), array_agg(above.below) into v_ids, v_below from above;
+  select array_agg(s.id), array_agg(s.below) into v_ids, v_below from (select * from above limit p_limit) s;
+  is_whole := cardinality(v_ids) < p_limit;
   if not (p_dependent = any(v_ids)) then return; end if;
-  v_path := array[p_dependent];
+  path := array[p_dependent];
   v_at := v_below[array_position(v_ids, p_dependent)];
   while v_at <> p_dependent loop
-    v_path := v_path || v_at;
+    path := path || v_at;
     v_at := v_below[array_position(v_ids, v_at)];
   end loop;
-  v_path := v_path || p_dependent;
-  raise exception 'a cycle: %', (select string_agg(x::text, ' -> ' order by n) from unnest(v_path) with ordinality y(x, n))
-    using errcode = 'MR001', detail = jsonb_build_object('path', (select jsonb_agg(x::text order by n) from unnest(v_path) with ordinality y(x, n)))::text;
+  path := path || p_dependent;
+end $$;
+
+-- The same from the other end: looks for a prerequisite among what requires the dependent.
+create function millrace.walk_down(
+  p_dependent bigint, p_prerequisites bigint[], p_limit int, out path bigint[], out is_whole boolean
+)
+language plpgsql as $$
+declare
+  v_ids   bigint[];
+  v_above bigint[];
+  v_at    bigint;
+begin
+  with recursive below (id, above) as (
+    select p_dependent, null::bigint
+    union
+    select next.dependent, below.id
+    from below cross join lateral (
+      select e.dependent from millrace.edge e where e.prerequisite = below.id offset 0
+    ) next
+    where below.id <> all(p_prerequisites)
+  )
+  select array_agg(s.id), array_agg(s.above) into v_ids, v_above from (select * from below limit p_limit) s;
+  is_whole := cardinality(v_ids) < p_limit;
+  select x into v_at from unnest(v_ids) x where x = any(p_prerequisites) limit 1;
+  if v_at is null then return; end if;
+  path := array[p_dependent];
+  while v_at <> p_dependent loop
+    path := v_at || path;
+    v_at := v_above[array_position(v_ids, v_at)];
+  end loop;
+  path := p_dependent || path;
 end $$;

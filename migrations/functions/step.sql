@@ -1,6 +1,6 @@
 -- The dispatcher's round trip: record successes, apply what is pending, lease up to p_limit ready tasks of the lanes, most
 -- urgent first, then first ready; one commit. Answers the tasks, which successes were taken (null: all), and when to look
--- again, as one JSON value.
+-- again, as one JSON value. Of many tasks it holds each fact of all (`tasks`), of a hop's one task all facts (`task`).
 --
 -- (p_from_priority[i], p_from_order[i]) says how far the dispatcher has claimed lane i already, so that the scan does not
 -- walk again over index entries of tasks that are gone but not vacuumed. What commits late, or is more urgent, lies before
@@ -24,8 +24,10 @@ declare
   v_answer   json;
 begin
   if p_idle is not null then perform millrace.set_idle(p_holder, p_lanes, p_idle); end if;
-  if cardinality(p_ids) = 1 and p_limit > 0 and p_to_priority is null then
-    v_answer := millrace.hop(p_holder, p_ids[1], p_epochs[1], p_outputs[1], p_lanes, p_from_priority, p_from_order, p_limit);
+  if cardinality(p_ids) = 1 and p_limit > 0 and p_slice_lanes is null then
+    v_answer := millrace.hop(
+      p_holder, p_ids[1], p_epochs[1], p_outputs[1], p_lanes, p_from_priority, p_from_order, p_limit, p_to_priority
+    );
     if v_answer is not null then return v_answer; end if;
   end if;
   if cardinality(p_ids) > 0 then
@@ -92,13 +94,24 @@ begin
           limit p_limit
           for no key update skip locked
         ))
+          -- Who died since the look above must not take what was just taken from it: a snapshot with the one has the other.
+          and (select e.dead_at is null from millrace.dispatcher e where e.id = p_holder)
         returning l.id, l.epoch, l.lane, l.priority, l.ready_order, l.failures, l.deaths
       )
-      select json_agg(json_build_array(
-          u.id::text, u.epoch, u.lane, u.priority, u.ready_order::text, u.failures, u.deaths, t.scope, t.key, t.creator::text, t.payload
-        ) order by u.priority, u.ready_order), array_agg(u.id)
+      select json_build_array(
+          string_agg(s.id::text, ','), json_agg(s.epoch), json_agg(s.lane), json_agg(s.priority), string_agg(s.ready_order::text, ','),
+          json_agg(s.failures), json_agg(s.deaths), json_agg(s.scope), json_agg(s.key), json_agg(s.creator::text), json_agg(s.payload)
+        ), array_agg(s.id)
       into v_tasks, v_leased
-      from leased u join millrace.task t on t.id = u.id;
+      from (
+        select u.*, t.*
+        from leased u
+          -- One look for each, whatever the planner knows of the table.
+          cross join lateral (
+            select a.scope, a.key, a.creator, a.payload from millrace.task a where a.id = u.id offset 0
+          ) t
+        order by u.priority, u.ready_order
+      ) s;
     else
       with next as materialized (
         select found.tid
@@ -136,13 +149,23 @@ begin
         update millrace.live l
         set state = 'running', holder = p_holder, epoch = l.epoch + 1, started_at = clock_timestamp()
         where l.ctid = any(array(select n.tid from next n))
+          and (select e.dead_at is null from millrace.dispatcher e where e.id = p_holder) -- as above
         returning l.id, l.epoch, l.lane, l.priority, l.ready_order, l.failures, l.deaths
       )
-      select json_agg(json_build_array(
-          u.id::text, u.epoch, u.lane, u.priority, u.ready_order::text, u.failures, u.deaths, t.scope, t.key, t.creator::text, t.payload
-        ) order by u.priority, u.ready_order), array_agg(u.id)
+      select json_build_array(
+          string_agg(s.id::text, ','), json_agg(s.epoch), json_agg(s.lane), json_agg(s.priority), string_agg(s.ready_order::text, ','),
+          json_agg(s.failures), json_agg(s.deaths), json_agg(s.scope), json_agg(s.key), json_agg(s.creator::text), json_agg(s.payload)
+        ), array_agg(s.id)
       into v_tasks, v_leased
-      from leased u join millrace.task t on t.id = u.id;
+      from (
+        select u.*, t.*
+        from leased u
+          -- One look for each, whatever the planner knows of the table.
+          cross join lateral (
+            select a.scope, a.key, a.creator, a.payload from millrace.task a where a.id = u.id offset 0
+          ) t
+        order by u.priority, u.ready_order
+      ) s;
     end if;
   end if;
   if v_succeeded is not null or v_leased is not null then
@@ -160,7 +183,7 @@ begin
     'is_alive', v_is_alive,
     'has_effects', v_has_effects,
     'due_seconds', extract(epoch from v_due - clock_timestamp()),
-    'tasks', v_tasks
+    'tasks', case when v_claimed > 0 then v_tasks end
   );
 end $$;
 

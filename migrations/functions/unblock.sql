@@ -9,11 +9,17 @@ declare
   v_readied bigint[];
 begin
   -- What is set depends on `l` alone, not on what was read when it was locked: the row may have changed in between, and
-  -- is then worked out again from its newest version.
+  -- its newest version is what was locked.
+  --
+  -- Locked against whoever would add a dependent, before it is changed, since the same transaction may yet end it; where
+  -- such a lock is already there, beside it. docs/decisions/0049-locks-that-rollbacks-lose.md says what happens otherwise.
   with mine as materialized (
-    select l.id, x.n
-    from unnest(p_dependents, p_counts) x(id, n) join millrace.live l on l.id = x.id
-    for no key update of l skip locked
+    select x.n, coalesce(
+      -- One look for each, whatever the planner knows of the table.
+      (select r.ctid from millrace.live r where r.id = x.id for update skip locked),
+      (select r.ctid from millrace.live r where r.id = x.id for no key update skip locked)
+    ) as tid
+    from unnest(p_dependents, p_counts) x(id, n)
   ),
   counted as (
     update millrace.live l
@@ -25,7 +31,7 @@ begin
         ready_at    = case when l.unmet = mine.n and l.state = 'waiting' and l.lane is not null and l.not_before is null
             and l.gates is null and not l.supersedes then clock_timestamp() else l.ready_at end
     from mine
-    where l.id = mine.id
+    where l.ctid = mine.tid
     returning l.id, l.state, l.unmet
   )
   select array_agg(c.id), array_agg(c.id) filter (where c.state = 'ready'), array_agg(c.id) filter (where c.state = 'waiting' and c.unmet = 0)

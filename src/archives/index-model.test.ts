@@ -69,7 +69,7 @@ function tests(title: string, open: () => Promise<Ground>): void {
         }
         const { rows } = await engine.pool.query('select count(*)::int from millrace.index_staged')
         expect(rows).toEqual([{ count: 0 }])
-      }, 60_000)
+      })
     }
   })
 }

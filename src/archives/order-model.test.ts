@@ -175,7 +175,7 @@ test('whatever is planned while tasks run and fail, the order is that of the rul
     }),
     { numRuns: 40 },
   )
-}, 120_000)
+})
 
 /** The model counts revisions from 0, an archive from 1. */
 const toReal = (key: string) => `${Number.parseInt(key, 10) + 1}:${key.split(':')[1]}`

@@ -34,7 +34,7 @@ describe('a task in a container', () => {
       'made',
     ])
     expect(running()).toBe(0)
-  }, 60_000)
+  })
 
   test('is the default where one is set', async () => {
     const archive = await tasks.archive()
@@ -42,7 +42,7 @@ describe('a task in a container', () => {
     const task = await tasks.run(archive, { run: ['sh', '-c', 'pwd; exit 4'] })
     expect(task.log).toBe('/workspace\n')
     expect(task.error).toMatchObject({ message: 'exited with 4' })
-  }, 60_000)
+  })
 
   test('does not show its secrets to whoever looks at processes', async () => {
     const archive = await tasks.archive()
@@ -59,7 +59,7 @@ describe('a task in a container', () => {
     await tasks.engine.millrace.cancel(id)
     expect((await tasks.ended(id)).state).toBe('canceled')
     expect(running()).toBe(0)
-  }, 60_000)
+  })
 
   test('whose worker stops is ended, and goes back to be performed again', async () => {
     const archive = await tasks.archive()
@@ -72,5 +72,5 @@ describe('a task in a container', () => {
     expect(running()).toBe(0)
     expect((await tasks.engine.millrace.task(id)).state).toBe('ready')
     await tasks.engine.millrace.cancel(id)
-  }, 60_000)
+  })
 })

@@ -98,7 +98,7 @@ test('what is planned on the database has the edges that the rules give for the 
     }),
     { numRuns: 25 },
   )
-}, 60_000)
+})
 
 /** Ends some tasks, and asks again for some that were over. */
 async function change(

@@ -3,7 +3,7 @@
 import { chmod, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isConnectionLost, isRetryable } from '../db/index.ts'
+import { isPassing } from '../db/index.ts'
 import { TransientError } from '../engine/index.ts'
 import { type Repository, RepositoryError, type Workspace } from '../vcs/index.ts'
 import type { ArchiveTask } from './payload.ts'
@@ -74,7 +74,7 @@ async function takeWorkspace(options: RoomOptions): Promise<Taken | undefined> {
       const { code, message } = error as { code?: unknown; message: string }
       if (code === 'no_repository') return undefined
       const why = `the workspace of ${work.archive} at revision ${work.rev.number} cannot be made: ${message}`
-      const isDatabaseAway = isConnectionLost(error) || isRetryable(error)
+      const isDatabaseAway = isPassing(error)
       const mayPass = isDatabaseAway || (error instanceof RepositoryError && error.isRetryable)
       if (!mayPass) throw new TransientError(why, { cause: error })
       const pauseMs = pausesMs[round]

@@ -74,7 +74,7 @@ describe('db', () => {
       const { json } = await ask('GET', '/v1/events?after=oldest', { headers: { accept: 'application/json' } })
       return json.items?.some(({ key }: { key: string }) => key === node.metadata.id) ? true : undefined
     })
-  }, 60_000)
+  })
 
   test('move does both at once, with the URL from standard input', async () => {
     await using server = await aStoppedServer()
@@ -87,7 +87,7 @@ describe('db', () => {
     const again = await begin(['db', 'move'], { env, stdin: target.databaseUrl })
     expect(again.exitCode).toBe(5)
     expect(again.stderr).toContain('holds something already')
-  }, 60_000)
+  })
 
   test('move to where no database is says so', async () => {
     await using server = await aStoppedServer()
@@ -96,7 +96,7 @@ describe('db', () => {
     expect(moved.exitCode).not.toBe(0)
     expect(moved.stderr).toContain('to fix it:')
     expect(moved.stdout).toBe('')
-  }, 60_000)
+  })
 
   test('a copy that is cut, another file, or none changes nothing', async () => {
     await using server = await aStoppedServer()
@@ -124,7 +124,7 @@ describe('db', () => {
     expect(gone.exitCode).toBe(2)
     const { task } = await contents(target.databaseUrl)
     expect(task).toEqual([])
-  }, 60_000)
+  })
 
   test('url and shell reach the database', async () => {
     await using target = await emptyDatabase()

@@ -108,7 +108,7 @@ describe('node set', () => {
 
 describe('node edit, kill and rm', () => {
   test('change, stop and remove what is there', async () => {
-    const parent = await idOf('--', 'sleep', '30')
+    const parent = await idOf('--', 'sleep', '3600')
     const child = await idOf('--parent', parent, '--', 'echo', 'a')
     await run(['node', 'edit', child, '--data', 'args:=["b"]', '--run-if', 'always'])
     expect((await run(['node', 'kill', parent])).exitCode).toBe(2)
@@ -159,7 +159,7 @@ test('the task of a node is named by the number of the node, as the first steps 
 
 describe('node wait', () => {
   test('for a state ends while the node runs, and 124 says that the time was over', async () => {
-    const id = await idOf('--', 'sleep', '30')
+    const id = await idOf('--', 'sleep', '3600')
     expect((await run(['node', 'wait', id, '--for', 'running'])).exitCode).toBe(0)
     const { exitCode, stderr } = await run(['node', 'wait', id, '--timeout', '200ms'])
     expect(exitCode).toBe(124)

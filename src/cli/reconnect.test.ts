@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { begin } from '../../test/command-line.ts'
+import { type Asked, begin } from '../../test/command-line.ts'
 import { database, type TestDatabase } from '../../test/database.ts'
 import { ADMIN, aServer } from '../../test/server.ts'
 import { aGraph, type TaskGraph } from '../../test/task-server.ts'
@@ -21,7 +21,8 @@ async function aServerToRestart() {
   const first = await aServer({ on: db })
   const { port } = new URL(first.url)
   return {
-    run: (args: string[]) => begin(args, { env: { MILLRACE_URL: first.url, MILLRACE_TOKEN: ADMIN } }),
+    run: (args: string[], asked: Asked = {}) =>
+      begin(args, { ...asked, env: { MILLRACE_URL: first.url, MILLRACE_TOKEN: ADMIN } }),
     stop: () => first.stop(),
     startAgain: () => aServer({ on: db, port: Number(port) }),
   }
@@ -62,8 +63,10 @@ test('events go on after a restart of the server, none lost and none twice', asy
 test('waiting survives a restart of the server', async () => {
   const server = await aServerToRestart()
   const id = await graph.add()
-  const waiting = server.run(['wait', id])
+  const waiting = server.run(['wait', id], { terminal: { columns: 80, rows: 24 } })
   const watching = server.run(['watch', id, '--ndjson'])
+  // Both have reached it: one that never did gives up.
+  await waiting.says(/waiting for 1/)
   await watching.says(/"state":"ready"/)
   await server.stop()
   await waiting.says(/trying again/)

@@ -3,6 +3,8 @@ export { type Embedded, type EmbeddedOptions, startEmbedded } from './embedded.t
 export { examineDatabase, type Finding } from './examine.ts'
 export { exportDatabase } from './export.ts'
 export { importDatabase } from './import.ts'
+export { LazyTimer } from './lazy-timer.ts'
+export { Line } from './line.ts'
 export { type Listener, type ListenOptions, listen } from './listen.ts'
 export { machine } from './machine.ts'
 export { migrate, migrationSql, type SchemaStatus, schemaStatus } from './migrate.ts'
@@ -32,4 +34,12 @@ export {
   text,
   timestamptz,
 } from './statement.ts'
-export { isConnectionLost, isRetryable, isStoodStill, savepoint, snapshot, transaction } from './transaction.ts'
+export {
+  isConnectionLost,
+  isPassing,
+  isRetryable,
+  isStoodStill,
+  savepoint,
+  snapshot,
+  transaction,
+} from './transaction.ts'

@@ -4,6 +4,8 @@ import pg from 'pg'
 export type Listener = {
   /** True while notifications arrive: the connection stands, has subscribed, and has heard one. */
   readonly isConnected: boolean
+  /** Resolves once it has subscribed, or failed to for the first time. */
+  readonly tried: Promise<void>
   close(): Promise<void>
 }
 
@@ -49,11 +51,11 @@ export function listen(options: ListenOptions): Listener {
     clearTimeout(timer)
     of.end().catch(() => {})
     if (isClosed) return
-    timer = setTimeout(open, delayMs)
+    timer = setTimeout(() => void open(), delayMs)
     delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)
   }
 
-  const open = () => {
+  const open = (): Promise<void> => {
     const fresh = newClient(options.databaseUrl)
     client = fresh
     fresh.on('error', () => again(fresh))
@@ -62,7 +64,7 @@ export function listen(options: ListenOptions): Listener {
       if (channel !== probe) options.onNotification(channel, payload)
       else if (client === fresh) isConnected = true
     })
-    fresh
+    return fresh
       .connect()
       .then(async () => {
         for (const channel of [...options.channels, probe]) await fresh.query(`listen ${pg.escapeIdentifier(channel)}`)
@@ -74,12 +76,13 @@ export function listen(options: ListenOptions): Listener {
       })
       .catch(() => again(fresh))
   }
-  open()
+  const tried = open()
 
   return {
     get isConnected() {
       return isConnected
     },
+    tried,
     async close() {
       isClosed = true
       clearTimeout(timer)
@@ -96,5 +99,6 @@ function newClient(databaseUrl: string): pg.Client {
     application_name: 'millrace listen',
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: CONNECT_MS,
   })
 }

@@ -39,10 +39,13 @@ export type Statement = {
 /** Every statement of the program, by name; the statements test walks it. */
 export const registry = new Map<string, Statement>()
 
+/** A statement with what turns values into its parameters, for those who send it themselves. */
+export type Question<V> = { readonly statement: Statement; readonly bind: (values: V) => unknown[] }
+
 type Template<P extends Shape, R> = (
   strings: TemplateStringsArray,
   ...holes: (keyof P & string)[]
-) => (db: Db, values: Values<P>) => Promise<R>
+) => ((db: Db, values: Values<P>) => Promise<R>) & Question<Values<P>>
 
 function declare<P extends Shape, C extends Shape, R>(
   name: string,
@@ -58,22 +61,27 @@ function declare<P extends Shape, C extends Shape, R>(
       return `${sum}$${order.indexOf(hole) + 1}${part}`
     })
     if (registry.has(name)) throw new Error(`two statements are named ${name}`)
-    registry.set(name, {
+    const statement: Statement = {
       name,
       text: sql,
       parameters: order.map((key) => [key, parameters[key] as SqlType<unknown>] as const),
       columns: Object.entries(columns),
-    })
+    }
+    registry.set(name, statement)
     const toText = order.map((key) => arrayWriter((parameters[key] as SqlType<unknown>).name))
-    return async (db, values) => {
+    const bind = (values: Values<P>) => {
       const given = values as Record<string, unknown>
-      const bound = order.map((key, i) => {
+      return order.map((key, i) => {
         const value = given[key] ?? null
         return value === null ? null : (toText[i]?.(value as never) ?? value)
       })
+    }
+    const ask = async (db: Db, values: Values<P>) => {
+      const bound = bind(values)
       const result = await db.query(isPreparing(db) ? { name, text: sql, values: bound } : { text: sql, values: bound })
       return answer(result.rows as Values<C>[])
     }
+    return Object.assign(ask, { statement, bind })
   }
 }
 

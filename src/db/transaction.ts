@@ -30,6 +30,9 @@ export function isConnectionLost(error: unknown): boolean {
   return LOST_STATE.test(code) || LOST_SYSTEM.has(code) || (error instanceof Error && LOST_MESSAGE.test(error.message))
 }
 
+/** Nothing is wrong with what was asked: the same may be answered when it is asked again. */
+export const isPassing = (error: unknown): boolean => isConnectionLost(error) || isRetryable(error)
+
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code
   return typeof code === 'string' ? code : ''

@@ -24,6 +24,17 @@ test('a task without requirements is ready at once', async () => {
   })
 })
 
+test('each of many keeps its own payload, whatever is in it', async () => {
+  const worker = aWorker()
+  const payloads = ['one\ntwo\r\n', null, { 'a\n': ['\n', '\\n', '\u2028', '"', ','] }, '', [], 'null', { text: 'ä\t' }]
+  for (const keyed of [false, true]) {
+    const items = payloads.map((payload, i) => ({ worker, payload, ...(keyed ? { key: `lines ${i}` } : {}) }))
+    const added = await engine.millrace.addMany(items)
+    const tasks = await Promise.all(added.map(({ id }) => engine.millrace.task(id)))
+    expect(tasks.map(({ payload }) => payload)).toEqual(payloads)
+  }
+})
+
 test('a task keeps what it was added with', async () => {
   const worker = aWorker({ queue: 'heavy', maxAttempts: 4 })
   const id = await engine.add(worker, { scope: 'archive:A', key: 'A@1', priority: -3, actor: 'ada' }, [1, null, 'ä'])
@@ -94,6 +105,20 @@ describe('by key', () => {
     expect(again).toEqual({ id: first.id, isNew: false })
     await engine.drain(worker)
     expect(await engine.millrace.add(worker, { a: 1, b: 2 }, { key: 'once' })).toEqual({ id: first.id, isNew: false })
+  })
+
+  test('a payload of null is none, with a key and without, beside others and alone', async () => {
+    const seen: unknown[] = []
+    const worker = aWorker({ work: ({ payload }) => void seen.push(payload) })
+    const first = await engine.millrace.add(worker, null, { key: 'nothing' })
+    expect(await engine.millrace.add(worker, null, { key: 'nothing' })).toEqual({ id: first.id, isNew: false })
+    await engine.millrace.addMany([
+      { worker, payload: [null, 'a'] },
+      { worker, payload: null },
+      { worker, payload: 'b', scope: 'other' },
+    ])
+    await engine.drain(worker)
+    expect(seen).toEqual([null, [null, 'a'], null, 'b'])
   })
 
   test('a key belongs to its scope', async () => {

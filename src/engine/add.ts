@@ -80,9 +80,11 @@ export async function add(
     items.some((item) => of(item) != null) ? items.map((item) => of(item) ?? null) : null
   const { ids, existing } = await translated(() =>
     addTasks(db, {
-      lanes: lanes as (string | null)[],
-      scopes: items.map((item) => item.scope ?? 'default'),
-      payloads: payloads.some((payload) => payload !== null) ? payloads : null,
+      lanes,
+      scopes: items.some((item) => item.scope !== undefined) ? items.map((item) => item.scope ?? 'default') : null,
+      // As lines, of which each is one: an array of values would be quoted here and unquoted there, one by one, and an
+      // array in JSON taken apart as a whole, in as much memory as ten times its length.
+      payloads: payloads.some((payload) => payload !== null) ? payloads.map((text) => text ?? 'null').join('\n') : null,
       priorities: column((item) => item.priority),
       keys: column((item) => item.key),
       max_attempts: column(
@@ -98,7 +100,7 @@ export async function add(
       actor: context.actor ?? null,
     }),
   )
-  return ids.map((id, i) => ({ id, isNew: existing?.[i] == null }))
+  return ids.split(',').map((id, i) => ({ id, isNew: existing?.[i] == null }))
 }
 
 function toPayload(item: AddItem, position: number, count: number, names: Names): string | null {
@@ -127,13 +129,13 @@ function toJson(payload: unknown, kind: string, where: string): string | undefin
 }
 
 function checkOptions(item: AddItem): void {
-  checkName('key', item.key)
-  checkName('scope', item.scope)
-  checkName('queue', item.queue)
-  checkText('heldBy', item.heldBy)
-  for (const lock of item.locks ?? []) checkName('the name of a lock', lock)
-  checkName('the group of a limit', item.limit?.group)
-  const { priority, maxAttempts, delaySeconds, notBefore, limit } = item
+  const { key, scope, queue, heldBy, locks, limit, priority, maxAttempts, delaySeconds, notBefore } = item
+  if (key !== undefined) checkName('key', key)
+  if (scope !== undefined) checkName('scope', scope)
+  if (queue !== undefined) checkName('queue', queue)
+  if (heldBy !== undefined) checkText('heldBy', heldBy)
+  if (locks !== undefined) for (const lock of locks) checkName('the name of a lock', lock)
+  if (limit !== undefined) checkName('the group of a limit', limit.group)
   if (priority !== undefined) checkPriority(priority)
   if (maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts < 2 ** 15))
     throw new InvalidOption(`maxAttempts must be a whole number from 1 to 32767, not ${maxAttempts}`)
@@ -147,34 +149,41 @@ function checkOptions(item: AddItem): void {
     )
 }
 
+/** A task's id, or minus the 1-based position of an item of this call. */
+type Reference = TaskId | number
+
 type Links = {
   edge_items: number[] | null
-  edge_prerequisites: string[] | null
+  edge_prerequisites: Reference[] | null
   edge_conditions: string[] | null
   cancel_items: number[] | null
-  cancel_targets: string[] | null
+  cancel_targets: Reference[] | null
   cancel_chains: boolean[] | null
 }
 
 function toLinks(items: readonly AddItem[]): Links {
-  const edges = { items: [] as number[], prerequisites: [] as string[], conditions: [] as Condition[] }
-  const cancels = { items: [] as number[], targets: [] as string[], chains: [] as boolean[] }
+  const edges = { items: [] as number[], prerequisites: [] as Reference[], conditions: [] as Condition[] }
+  const cancels = { items: [] as number[], targets: [] as Reference[], chains: [] as boolean[] }
   items.forEach((item, i) => {
-    const named = (item.requires?.length ?? 0) > 1 ? new Set<string>() : undefined
-    for (const required of item.requires ?? []) {
-      const prerequisite = toReference(required, items.length)
-      const condition = toCondition(typeof required === 'string' ? 'succeeded' : (required.when ?? 'succeeded'))
-      const edge = condition === 'succeeded' ? prerequisite : `${prerequisite} ${condition}`
-      if (named?.has(edge)) continue
-      named?.add(edge)
-      edges.items.push(i + 1)
-      edges.prerequisites.push(prerequisite)
-      edges.conditions.push(condition)
+    if (item.requires !== undefined) {
+      const named = item.requires.length > 1 ? new Set<string | number>() : undefined
+      for (const required of item.requires) {
+        const prerequisite = toReference(required, items.length)
+        const condition = toCondition(typeof required === 'string' ? 'succeeded' : (required.when ?? 'succeeded'))
+        const edge = condition === 'succeeded' ? prerequisite : `${prerequisite} ${condition}`
+        if (named?.has(edge)) continue
+        named?.add(edge)
+        edges.items.push(i + 1)
+        edges.prerequisites.push(prerequisite)
+        edges.conditions.push(condition)
+      }
     }
-    for (const target of item.cancels ?? []) {
-      cancels.items.push(i + 1)
-      cancels.targets.push(toReference(target, items.length))
-      cancels.chains.push(typeof target === 'object' && target.isChain === true)
+    if (item.cancels !== undefined) {
+      for (const target of item.cancels) {
+        cancels.items.push(i + 1)
+        cancels.targets.push(toReference(target, items.length))
+        cancels.chains.push(typeof target === 'object' && target.isChain === true)
+      }
     }
   })
   const [hasEdges, hasCancels] = [edges.items.length > 0, cancels.items.length > 0]
@@ -188,12 +197,11 @@ function toLinks(items: readonly AddItem[]): Links {
   }
 }
 
-/** A task's id, or minus the 1-based position of an item of this call. */
-function toReference(of: RequirementRef, count: number): string {
+function toReference(of: RequirementRef, count: number): Reference {
   if (typeof of === 'object' && 'item' in of) {
     if (!(Number.isInteger(of.item) && of.item >= 0 && of.item < count))
       throw new TaskNotFound(`item ${of.item} of this call`)
-    return String(-(of.item + 1))
+    return -(of.item + 1)
   }
   return toTaskId(typeof of === 'string' ? of : of.task)
 }

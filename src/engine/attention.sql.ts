@@ -110,7 +110,7 @@ export const deadDispatchers = many(
   from (
     select id, name, dead_at, expires_at, stopped_at from millrace.dispatcher order by id desc limit ${'limit'}::int
   ) dispatcher
-  where dispatcher.stopped_at is null and dispatcher.expires_at < clock_timestamp()
+  where dispatcher.stopped_at is null and (dispatcher.dead_at is not null or dispatcher.expires_at < clock_timestamp())
     and coalesce(dispatcher.dead_at, dispatcher.expires_at) >= ${'since'}
     and not exists (
       -- It lost its lease and goes on under another number.

@@ -7,7 +7,7 @@ import type { OutboxRetention } from './outbox.ts'
 export type DispatchOptions = {
   /** Tasks performed at once. Default: 10. */
   readonly concurrency?: number
-  /** Queues to take tasks from. Default: each worker's own. */
+  /** Queues to take tasks from, at least one. Default: each worker's own. */
   readonly queues?: readonly string[]
   /** How long a silent dispatcher keeps its tasks. Default: 30. */
   readonly leaseSeconds?: number
@@ -42,8 +42,14 @@ export function toSettings(options: DispatchOptions): Settings {
   check('prefetch', prefetch, Number.isInteger(prefetch) && prefetch >= 0)
   check('maxDeaths', maxDeaths, Number.isInteger(maxDeaths) && maxDeaths >= 1)
   check('stopSeconds', stopSeconds, stopSeconds >= 0 && stopSeconds < 86_400)
+  checkQueues(options.queues)
   const name = options.name ?? `${hostname()}:${process.pid}`
   return { ...options, concurrency, leaseSeconds, prefetch, maxDeaths, stopSeconds, name }
+}
+
+export function checkQueues(queues: readonly string[] | undefined): void {
+  if (queues?.length === 0)
+    throw new InvalidOption("queues cannot be empty: name some, or leave it out for the workers' own")
 }
 
 export type Dispatcher = {

@@ -2,21 +2,22 @@
 // and one commit for both. While a step is under way finished tasks gather for the next, so batches grow with the load
 // by themselves and an idle dispatcher answers at once.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isConnectionLost, isRetryable, type Listener, prepareWhereDirect } from '../db/index.ts'
+import { isPassing, Line, type Listener } from '../db/index.ts'
 import { type Dispatcher, type DispatcherParts, type DispatchOptions, toSettings } from './dispatch-options.ts'
 import { beginBehind, beginSuspect } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
 import { lanesOf } from './lanes-of.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
+import { Looks } from './looks.ts'
 import { NextLook } from './next-look.ts'
 import { Pace } from './pace.ts'
-import { perform } from './perform.ts'
+import { type PerformEvents, perform } from './perform.ts'
 import { reconcile, resolveRefused } from './reconcile.ts'
 import { Recovery } from './recovery.ts'
 import { type Finished, Refused } from './refused.ts'
 import { Returns } from './returns.ts'
-import { placeOf, Run } from './run.ts'
-import { type ClaimedTask, type StepAnswer, step } from './step.ts'
+import { type Place, Run } from './run.ts'
+import { type ClaimedTask, type StepAnswer, stepOn } from './step.ts'
 import { Unbegun } from './unbegun.ts'
 import { Wish } from './wish.ts'
 import { withGrace } from './with-grace.ts'
@@ -28,7 +29,6 @@ const STALE_QUEUE_MS = 1000
 const EFFECTS_POLL_MS = 10
 const UNSURE_POLL_MS = 5
 const FEW_GONE = '100000' // tasks that can be walked over in no time
-const isPassing = (error: Error) => isConnectionLost(error) || isRetryable(error)
 
 export class DispatcherLoop implements Dispatcher {
   readonly #parts: DispatcherParts
@@ -50,12 +50,29 @@ export class DispatcherLoop implements Dispatcher {
       this.#schedule()
     },
   })
+  readonly #events: PerformEvents = {
+    onLog: (run, message, fields = {}) =>
+      this.#options.onLog?.({ task: run.id, kind: run.worker.kind, message, fields }),
+    onSuccess: (run, output, isUnchanged) => {
+      // Handed back by `stop`: the result came too late.
+      if (this.#isOver) this.#resolve([run]).catch(() => {})
+      else this.#finished.push({ run, output, isUnchanged, refusals: 0 })
+      this.#ended(run)
+    },
+    onRecorded: (run) => {
+      this.#parts.onChange()
+      this.#ended(run)
+    },
+    onError: (error) => this.#options.onError?.(error),
+  }
   readonly #returns: Returns
   readonly #recovery: Recovery
-  #stepsUnderWay = 0
-  #claiming = 0
+  readonly #looks: Looks
+  /** Before that it has no lease to claim with, and its lines are not open. */
+  #isSetUp = false
   #isDry = false
   #mustLookFully = false
+  #hasEffects = false
   #isIdleListed = false
   #isStopping = false
   #isOver = false
@@ -75,17 +92,18 @@ export class DispatcherLoop implements Dispatcher {
     if (workers.length === 0) throw new InvalidOption('a dispatcher needs at least one worker')
     for (const worker of workers) parts.names.define(worker)
     this.#workers = workers
+    this.#looks = new Looks(Array.from({ length: MOST_STEPS_AT_ONCE }, () => new Line(parts.control)))
     this.#unbegun = new Unbegun(this.#options.maxDeaths)
     this.#wish = new Wish(this.#options.onDrained)
     this.#pace = new Pace(this.#options.concurrency, this.#options.prefetch)
-    this.#returns = new Returns(parts.control, (error) => {
-      if (!isPassing(error)) this.#options.onError?.(error)
-      this.#recovery.begin()
+    this.#returns = new Returns(parts.control, {
+      onBack: (places) => this.#wake(places),
+      onTrouble: (error) => this.#trouble(error),
     })
     this.#recovery = new Recovery({
       leaseMs: this.#options.leaseSeconds * 1000,
       ask: () => reconcile(parts.control, this.#lease.holder, (id, epoch) => this.#knows(id, epoch)),
-      isBusy: () => this.#stepsUnderWay > 0,
+      isBusy: () => this.#looks.size > 0,
       isOver: () => this.#isOver || (this.#isStopping && this.#running.size === 0),
       onDone: () => {
         this.#isIdleListed = false
@@ -101,7 +119,7 @@ export class DispatcherLoop implements Dispatcher {
         onCancel: (ids) => this.#cancel(ids),
         onExpired: () => this.#wake(),
         onWanted: (wanted) => this.#wish.hear(wanted) && this.#obey(),
-        reached: () => this.#pace.reached(this.#unbegun.places()),
+        reached: () => this.#reached(),
       },
     )
   }
@@ -118,16 +136,17 @@ export class DispatcherLoop implements Dispatcher {
   async #setUp(): Promise<void> {
     this.#workerOfLane = await lanesOf(this.#parts.names, this.#workers, this.#options.queues)
     this.#lanes = [...this.#workerOfLane.keys()]
-    await prepareWhereDirect(this.#parts.control)
+    await this.#looks.open()
     await this.#lease.take(this.#lanes)
+    await this.#looks.rehearse({ holder: this.#lease.holder, lanes: this.#lanes.length })
     this.#pace.begin(await beginBehind(this.#parts.control, { lanes: this.#lanes, few: FEW_GONE }))
     this.#listener = this.#parts.listen(
       () => this.#wake(),
-      (holder) => {
-        if (holder === String(this.#lease.holder)) this.#lease.lookForCancels()
-      },
+      (holder) => holder === String(this.#lease.holder) && this.#lease.lookForCancels(),
     )
+    await this.#listener.tried // from now on it hears, if it can
     this.#staleCheck = setInterval(() => this.#returnStale(), STALE_QUEUE_MS)
+    this.#isSetUp = true
     this.#schedule()
   }
 
@@ -140,24 +159,28 @@ export class DispatcherLoop implements Dispatcher {
     })
   }
 
-  #wake(): void {
+  /** There may be something to claim that no look has seen, and what came `back` lies before what was claimed. */
+  #wake(back?: readonly Place[]): void {
+    if (back !== undefined) this.#pace.reopen(back)
+    this.#looks.outdate(back)
     this.#isDry = false
     this.#schedule()
   }
 
   #room(): number {
     if (this.#isStopping || !this.#wish.isToRun) return 0
-    return this.#pace.room(this.#running.size + this.#unbegun.size + this.#claiming)
+    return this.#pace.room(this.#running.size + this.#unbegun.size + this.#looks.room)
   }
 
   #turn(): void {
-    while (!this.#isOver && !this.#isLosing && !this.#recovery.isUnderWay && this.#stepsUnderWay < MOST_STEPS_AT_ONCE) {
+    const mayLook = this.#isSetUp && !this.#isOver && !this.#isLosing
+    while (mayLook && !this.#recovery.isUnderWay && this.#looks.isFree) {
       const room = this.#room()
       if (this.#finished.length === 0 && (room <= 0 || (this.#isDry && !this.#nextLook.isDue))) break
       // With a step on its way, wait for a good batch; its answer comes back here anyway. With more than enough to do
       // two steps take turns: one is with the database while the tasks of the other are performed.
       const { batch, isSaturated } = this.#pace
-      if (this.#stepsUnderWay > 0 && this.#finished.length < batch && !(isSaturated && room >= batch)) break
+      if (this.#looks.size > 0 && this.#finished.length < batch && !(isSaturated && room >= batch)) break
       void this.#step(isSaturated ? Math.min(room, batch) : room)
     }
     this.#settleIdle()
@@ -168,12 +191,11 @@ export class DispatcherLoop implements Dispatcher {
     const finished = this.#finished.splice(0, MOST_FINISHED_PER_STEP)
     const scan = this.#pace.scan(this.#lanes, this.#mustLookFully)
     const idle = room > 0 ? this.#idleToTell() : null
-    this.#stepsUnderWay += 1
-    this.#claiming += Math.max(0, room)
+    const look = this.#looks.begin(room)
     if (room > 0) this.#mustLookFully = false // otherwise it only hands back what is finished
     if (room > 0) this.#nextLook.made()
     try {
-      const answer = await step(this.#parts.control, {
+      const answer = await stepOn(look.line, {
         holder,
         ids: finished.map((f) => f.run.id),
         epochs: finished.map((f) => f.run.epoch),
@@ -184,22 +206,24 @@ export class DispatcherLoop implements Dispatcher {
         from_order: scan.fromOrders,
         to_priority: scan.toPriorities,
         ...scan.slices,
-        limit: Math.max(0, room),
+        limit: look.room,
         idle,
       })
-      this.#claiming -= Math.max(0, room)
       if (finished.length + answer.tasks.length > 0) this.#parts.onChange()
       if (idle !== null) this.#isIdleListed = idle
       this.#pace.stepped(answer.tasks, room, scan)
+      this.#pace.reopen(look.back)
       this.#refused.settle(finished, answer.accepted)
-      if (room > 0) this.#planNextLook(answer.tasks.length < room, scan.isComplete, answer)
+      if (answer.tasks.length < room && !look.isOutdated) this.#planNextLook(scan.isComplete, answer)
+      else this.#wake() // there may be more than it had room for, and it may have released some itself
       this.#begin(answer.tasks, holder)
       if (!answer.isAlive && holder === this.#lease.holder) void this.#lose()
     } catch (error) {
-      this.#claiming -= Math.max(0, room)
-      this.#stepFailed(finished, error as Error)
+      // Whether the step committed is unknown. Successes are offered again, and whatever it claimed is looked for.
+      this.#finished.unshift(...finished)
+      this.#trouble(error as Error)
     } finally {
-      this.#stepsUnderWay -= 1
+      this.#looks.end(look)
       this.#schedule()
     }
   }
@@ -210,9 +234,9 @@ export class DispatcherLoop implements Dispatcher {
     return this.#isIdleListed && this.#pace.isSaturated ? false : null
   }
 
-  #planNextLook(isDry: boolean, isCertain: boolean, { dueSeconds, hasEffects }: StepAnswer): void {
-    this.#isDry = isDry
-    if (!isDry) return
+  #planNextLook(isCertain: boolean, { dueSeconds, hasEffects }: StepAnswer): void {
+    this.#isDry = true
+    this.#hasEffects = hasEffects
     // Looked only behind the last claim: before going to sleep, look from the start, unless more work comes first.
     if (!isCertain) {
       this.#mustLookFully = true
@@ -231,13 +255,10 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #begin(tasks: readonly ClaimedTask[], holder: number): void {
-    if (tasks.length === 0) return
-    const runOf = (task: ClaimedTask) =>
-      new Run(this.#workerOfLane.get(task.lane) as AnyWorker, task, holder, placeOf(task))
-    for (const task of tasks) this.#unbegun.push(runOf(task))
-    if (this.#isStopping || !this.#wish.isToRun || holder !== this.#lease.holder)
-      this.#returns.give(this.#unbegun.takeAll())
-    else this.#fill()
+    const runs = tasks.map((task) => new Run(this.#workerOfLane.get(task.lane) as AnyWorker, task, holder, task))
+    if (this.#isStopping || !this.#wish.isToRun || holder !== this.#lease.holder) this.#returns.give(runs)
+    else for (const run of runs) this.#unbegun.push(run)
+    this.#fill()
   }
 
   #fill(): void {
@@ -247,8 +268,9 @@ export class DispatcherLoop implements Dispatcher {
       const run = this.#unbegun.next()
       if (run === undefined) break
       this.#running.set(run.id, run)
+      this.#pace.began()
       if (run.deaths > 0) void this.#performSuspect(run)
-      else this.#perform(run)
+      else perform(this.#parts, run, this.#events)
     }
     this.#isFilling = false
   }
@@ -257,44 +279,23 @@ export class DispatcherLoop implements Dispatcher {
   async #performSuspect(run: Run): Promise<void> {
     const { id, epoch, holder } = run
     const answer = await beginSuspect(this.#parts.control, { holder, id, epoch }).catch(() => undefined)
-    if (answer?.is_mine) return this.#perform(run)
+    if (answer?.is_mine) return perform(this.#parts, run, this.#events)
     this.#ended(run)
     if (answer === undefined) this.#returns.give([run])
     else await this.#resolve([run]).catch(() => {})
     return undefined
   }
 
-  #perform(run: Run): void {
-    perform(this.#parts, run, {
-      onLog: (of, message, fields = {}) =>
-        this.#options.onLog?.({ task: of.id, kind: of.worker.kind, message, fields }),
-      onSuccess: (output, isUnchanged) => {
-        // Handed back by `stop`: the result came too late.
-        if (this.#isOver) this.#resolve([run]).catch(() => {})
-        else this.#finished.push({ run, output, isUnchanged, refusals: 0 })
-        this.#ended(run)
-      },
-      onRecorded: () => {
-        this.#parts.onChange()
-        this.#ended(run)
-      },
-      onError: (error) => this.#options.onError?.(error),
-    })
-  }
-
   #ended(run: Run): void {
     if (this.#running.get(run.id) === run) this.#running.delete(run.id)
     this.#unbegun.ended(run)
-    this.#pace.ended()
     this.#fill()
-    // A recorded outcome may have released or added tasks for this very dispatcher.
-    this.#isDry = false
-    this.#schedule()
+    this.#pace.ended(this.#running.size === 0)
+    this.#wake() // a recorded outcome may have released or added tasks for this very dispatcher
   }
 
   #resolve(runs: readonly Run[]): Promise<Run[]> {
-    const { names, pool, control } = this.#parts
-    const at = { names, pool: this.#isOver ? pool : control }
+    const at = { names: this.#parts.names, pool: this.#isOver ? this.#parts.pool : this.#parts.control }
     this.#unsettled += 1
     return resolveRefused(at, runs, (error) => this.#options.onError?.(error)).finally(() => {
       this.#unsettled -= 1
@@ -302,9 +303,7 @@ export class DispatcherLoop implements Dispatcher {
     })
   }
 
-  #stepFailed(finished: readonly Finished[], error: Error): void {
-    // Whether the step committed is unknown. Successes are offered again, and whatever it claimed is looked for.
-    this.#finished.unshift(...finished)
+  #trouble(error: Error): void {
     if (!isPassing(error)) this.#options.onError?.(error)
     this.#recovery.begin()
   }
@@ -359,20 +358,20 @@ export class DispatcherLoop implements Dispatcher {
     this.#wake()
   }
 
-  idle(): Promise<void> {
-    this.#isDry = false
-    return this.#untilQuiet()
+  #reached(): string | null {
+    return this.#pace.reached([...this.#unbegun.places(), ...this.#returns.places()])
   }
 
-  #untilQuiet(): Promise<void> {
-    this.#schedule()
+  idle(): Promise<void> {
+    this.#wake()
     return new Promise((resolve) => this.#waiters.push(resolve))
   }
 
   #settleIdle(): void {
     const inHand = this.#running.size + this.#unbegun.size + this.#finished.length + this.#refused.size
-    const isQuiet = inHand + this.#stepsUnderWay + this.#unsettled === 0 && !this.#recovery.isUnderWay
-    const isSure = this.#isDry && !this.#mustLookFully
+    const underWay = this.#looks.size + this.#returns.size + this.#unsettled
+    const isQuiet = inHand + underWay === 0 && !this.#recovery.isUnderWay
+    const isSure = this.#isDry && !this.#mustLookFully && !this.#hasEffects
     if (isQuiet) this.#wish.quiet()
     if (!isQuiet || !(isSure || this.#isStopping || !this.#wish.isToRun)) return
     for (const resolve of this.#waiters.splice(0)) resolve()
@@ -383,18 +382,19 @@ export class DispatcherLoop implements Dispatcher {
     this.#isStopping = true
     // What has begun to start would otherwise go on listening after the end.
     await this.#starting?.catch(() => {})
-    this.#nextLook.made()
     clearInterval(this.#staleCheck)
     this.#recovery.close()
-    const reached = this.#pace.reached(this.#unbegun.places())
+    const reached = this.#reached()
     this.#returns.give(this.#unbegun.takeAll())
-    await withGrace(this.#untilQuiet(), this.#options.stopSeconds * 1000, () => this.#abort('stopping'))
+    await withGrace(this.idle(), this.#options.stopSeconds * 1000, () => this.#abort('stopping'))
     this.#isOver = true
     // Those of an earlier incarnation are not ours to give.
     this.#returns.give([...this.#running.values()].filter((run) => run.holder === this.#lease.holder))
-    await this.#returns.settled()
+    await this.#returns.close()
     await this.#listener?.close()
     await this.#lease.drop(reached)
+    this.#looks.close()
     await this.#parts.control.end()
+    this.#nextLook.close()
   }
 }

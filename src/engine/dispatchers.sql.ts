@@ -79,6 +79,15 @@ export const stepTasks = one(
   ) as answer
 `
 
+/** Plans all that steps do on the connection that it is asked on. */
+export const rehearse = one(
+  'engine.rehearse',
+  { holder: int4, lanes: int4 },
+  { answer: nullable(named<null>('json')) },
+)`
+  select millrace.rehearse(${'holder'}, ${'lanes'}) as answer
+`
+
 export const notify = run('engine.notify', { channel: text })`
   select pg_notify(${'channel'}, '')
 `

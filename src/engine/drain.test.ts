@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { anything, aWorker, useEngine } from '../../test/engine.ts'
 import { drain, performNext, work } from './drain.ts'
-import { InvalidPayload } from './errors.ts'
+import { InvalidOption, InvalidPayload } from './errors.ts'
 import { PermanentError, TransientError } from './work-error.ts'
 import { defineWorker, isLater, later } from './worker.ts'
 
@@ -139,4 +139,8 @@ test('the work function alone runs without a database, on the payload as the sch
 test('the work function of a worker that returns at once is awaited too', async () => {
   const worker = defineWorker({ kind: 'drain.sync', payload: anything, work: () => 7 })
   expect(await work(worker, undefined)).toBe(7)
+})
+
+test('queues that are none are refused', async () => {
+  await expect(drain(engine.millrace, [aWorker()], { queues: [] })).rejects.toThrow(InvalidOption)
 })

@@ -179,12 +179,12 @@ test('subscribers are told to begin anew when an older state of the database tak
   const subscriber = await listener()
   await tell(3)
   await subscriber.until(1)
-  await engine.pool.query(
-    'delete from millrace.outbox_page where first > (select min(first) from millrace.outbox_page)',
-  )
-  await engine.pool.query(
-    'delete from millrace.outbox where id > (select max(id) from millrace.outbox_page, unnest(ids) id)',
-  )
+  // At once: what has lost its page alone would be given another one, in the same place.
+  await engine.pool.query(`
+    with gone as (
+      delete from millrace.outbox_page where first > (select min(first) from millrace.outbox_page) returning ids
+    )
+    delete from millrace.outbox where id in (select unnest(ids) from gone)`)
   await waitFor(() => subscriber.batches.at(-1)?.isReset || undefined)
   await tell('anew')
   await subscriber.until(2)
@@ -215,8 +215,14 @@ test('without subscribers nothing is asked', async () => {
   const count = () => {
     asked += 1
   }
-  await sleep(50) // a look that was under way ends
   pool.on('acquire', count)
+  // A look that was under way ends.
+  await waitFor(async () => {
+    const before = asked
+    await sleep(50)
+    return asked === before && pool.idleCount === pool.totalCount ? true : undefined
+  })
+  asked = 0
   hub.nudge()
   await sleep(250)
   pool.off('acquire', count)

@@ -1,6 +1,7 @@
 // A dispatcher without a loop: it claims and performs when it is told to. Everything else, from the claim to the
 // recorded outcome, goes the way of a running dispatcher.
 import { hostname } from 'node:os'
+import { checkQueues } from './dispatch-options.ts'
 import { beginSuspect, register, unregister } from './dispatchers.sql.ts'
 import { InvalidOption } from './errors.ts'
 import { lanesOf } from './lanes-of.ts'
@@ -34,7 +35,7 @@ export type PerformedError = {
 }
 
 export type ManualOptions = {
-  /** Queues to take tasks from. Default: each worker's own. */
+  /** Queues to take tasks from, at least one. Default: each worker's own. */
   readonly queues?: readonly string[]
   readonly leaseSeconds?: number
   readonly name?: string
@@ -72,6 +73,7 @@ export class ManualDispatcher {
     options: ManualOptions = {},
   ): Promise<ManualDispatcher> {
     if (workers.length === 0) throw new InvalidOption('at least one worker is needed')
+    checkQueues(options.queues)
     const parts = partsOf(millrace)
     for (const worker of workers) parts.names.define(worker)
     const workerOfLane = await lanesOf(parts.names, workers, options.queues)
@@ -122,7 +124,7 @@ export class ManualDispatcher {
             message,
             ...(fields === undefined ? {} : { fields }),
           }),
-        onSuccess: (output, isUnchanged) => resolve({ output, isUnchanged }),
+        onSuccess: (_, output, isUnchanged) => resolve({ output, isUnchanged }),
         onRecorded: () => resolve(undefined),
         onError: reject,
       })

@@ -318,21 +318,22 @@ export class Millrace {
     workers: readonly AnyWorker[],
     options: DispatchOptions = {},
   ): Dispatcher & { readonly started: Promise<void> } {
+    const control = createPool({
+      databaseUrl: this.#databaseUrl,
+      max: 4,
+      applicationName: 'millrace dispatch',
+      answerMs: Math.max(MOST_PATIENT_MS, (options.leaseSeconds ?? 0) * 1000),
+    })
     const loop = new DispatcherLoop(
       {
         pool: this.#pool,
-        control: createPool({
-          databaseUrl: this.#databaseUrl,
-          max: 4,
-          applicationName: 'millrace dispatch',
-          answerMs: Math.max(MOST_PATIENT_MS, (options.leaseSeconds ?? 0) * 1000),
-        }),
+        control,
         names: this.#names,
         listen: (onWake, onCancel) =>
           listen({
             databaseUrl: this.#databaseUrl,
             channels: ['millrace', 'millrace_cancel'],
-            notify: (channel) => notify(this.#pool, { channel }),
+            notify: (channel) => notify(control, { channel }),
             onNotification: (channel, payload) => (channel === 'millrace' ? onWake() : onCancel(payload)),
             onConnect: onWake,
           }),
@@ -344,7 +345,11 @@ export class Millrace {
     )
     this.#dispatchers.add(loop)
     const started = loop.start()
-    started.catch((error: Error) => options.onError?.(error))
+    started.catch((error: Error) => {
+      options.onError?.(error)
+      // What could not start keeps no lease, connection or timer.
+      loop.stop().catch(() => {})
+    })
     return Object.assign(loop, { started })
   }
 

@@ -4,13 +4,16 @@ import { InvalidOption, UnknownKind } from './errors.ts'
 import { gateIds, knownKinds, laneIds } from './tasks.sql.ts'
 import type { AnyWorker } from './worker.ts'
 
+type Lane = { readonly queue: string; readonly kind: string }
+
 /**
  * The numbers that lanes and gates have in the database, by name. They never change, so each is asked for once.
  * Asked for outside of any transaction of the caller's: two that make the same name must not wait for each other.
  */
 export class Names {
   readonly #db: Db
-  readonly #lanes = new Map<string, number>()
+  /** By kind, then by queue: looked up for each of many tasks. */
+  readonly #lanes = new Map<string, Map<string, number>>()
   readonly #gates = new Map<string, { id: number; capacity: number }>()
   readonly #workers = new Map<string, AnyWorker>()
 
@@ -32,16 +35,27 @@ export class Names {
 
   /** The lane of each item; null for a milestone. */
   async lanes(items: readonly AddItem[]): Promise<(number | null)[]> {
-    const wanted = items.map((item) => {
-      if (item.worker === undefined) return null
-      const kind = typeof item.worker === 'string' ? item.worker : item.worker.kind
-      const worker = typeof item.worker === 'string' ? this.#workers.get(kind) : item.worker
-      return { kind, queue: item.queue ?? worker?.queue ?? 'default', isNamed: worker === undefined }
-    })
-    const missing = wanted.filter((lane) => lane !== null && !this.#lanes.has(nameOf(lane.queue, lane.kind)))
-    await this.#refuseUnknown(missing.flatMap((lane) => (lane?.isNamed ? [lane.kind] : [])))
-    if (missing.length > 0) await this.laneIds(missing.flatMap((lane) => (lane === null ? [] : [lane])))
-    return wanted.map((lane) => (lane === null ? null : (this.#lanes.get(nameOf(lane.queue, lane.kind)) as number)))
+    const lanes = items.map((item) => this.#laneOf(item))
+    if (!lanes.includes(undefined)) return lanes as (number | null)[]
+    const missing = items.flatMap(({ worker, queue }, i) =>
+      worker !== undefined && lanes[i] === undefined ? [this.#laneNamed(worker, queue)] : [],
+    )
+    await this.#refuseUnknown(missing.flatMap(({ kind, isNamed }) => (isNamed ? [kind] : [])))
+    await this.laneIds(missing)
+    return items.map((item) => this.#laneOf(item) as number | null)
+  }
+
+  #laneNamed(given: AnyWorker | string, queue: string | undefined): Lane & { readonly isNamed: boolean } {
+    const kind = typeof given === 'string' ? given : given.kind
+    const worker = typeof given === 'string' ? this.#workers.get(kind) : given
+    return { kind, queue: queue ?? worker?.queue ?? 'default', isNamed: worker === undefined }
+  }
+
+  /** Null for a milestone, undefined for one that has not been asked for yet. */
+  #laneOf({ worker: given, queue }: AddItem): number | null | undefined {
+    if (given === undefined) return null
+    const lane = this.#laneNamed(given, queue)
+    return this.#lanes.get(lane.kind)?.get(lane.queue)
   }
 
   async #refuseUnknown(kinds: readonly string[]): Promise<void> {
@@ -51,16 +65,17 @@ export class Names {
     if (unknown !== undefined) throw new UnknownKind(unknown, known)
   }
 
-  async laneIds(lanes: readonly { queue: string; kind: string }[]): Promise<number[]> {
-    const distinct = [...new Map(lanes.map((lane) => [nameOf(lane.queue, lane.kind), lane])).values()]
+  async laneIds(lanes: readonly Lane[]): Promise<number[]> {
+    const distinct = [...new Map(lanes.map((lane) => [nameOf(lane), lane])).values()]
     const { ids } = await laneIds(this.#db, {
       queues: distinct.map((lane) => lane.queue),
       kinds: distinct.map((lane) => lane.kind),
     })
-    distinct.forEach((lane, i) => {
-      this.#lanes.set(nameOf(lane.queue, lane.kind), ids[i] as number)
+    distinct.forEach(({ queue, kind }, i) => {
+      const ofKind = this.#lanes.get(kind) ?? new Map<string, number>()
+      this.#lanes.set(kind, ofKind.set(queue, ids[i] as number))
     })
-    return lanes.map((lane) => this.#lanes.get(nameOf(lane.queue, lane.kind)) as number)
+    return lanes.map(({ queue, kind }) => this.#lanes.get(kind)?.get(queue) as number)
   }
 
   /** The gates that items must pass: pairs of the item's position and the gate. */
@@ -91,4 +106,4 @@ export class Names {
   }
 }
 
-const nameOf = (queue: string, kind: string) => `${queue}\u0000${kind}`
+const nameOf = ({ queue, kind }: Lane) => `${queue}\u0000${kind}`

@@ -1,19 +1,30 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Pace } from './pace.ts'
+
+// The clock stands still unless a test moves it: how long a look takes decides what the next one is.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  pass(1000)
+})
+afterEach(() => vi.useRealTimers())
+const pass = (ms: number) => vi.advanceTimersByTime(ms)
 
 const claimed = (priority: number, order: number, lane = 1) => ({ lane, priority, readyOrder: String(order) })
 
 /** A pace that has claimed these, for which looking from the start has become slow. */
 function slowPace(...rows: ReturnType<typeof claimed>[]): Pace {
   const pace = new Pace(10, 0)
-  const longAgo = { ...pace.scan([1], true), begunAt: performance.now() - 60_000 }
-  expect(longAgo.isBack).toBe(true)
-  pace.stepped(rows, 100, longAgo)
+  const scan = pace.scan([1], true)
+  expect(scan.isBack).toBe(true)
+  pass(SLOW_MS)
+  pace.stepped(rows, 100, scan)
   return pace
 }
+const SLOW_MS = 60_000
 
 test('a look from the start that took long is not made again before twenty times that long is over', () => {
   const pace = slowPace(claimed(0, 7))
+  pass(SLOW_MS * 20 - 1)
   expect(pace.scan([1], true)).toMatchObject({ isBack: false, isComplete: true })
   expect(pace.scan([1], false)).toMatchObject({
     isBack: false,
@@ -21,6 +32,8 @@ test('a look from the start that took long is not made again before twenty times
     fromPriorities: [0],
     fromOrders: ['7'],
   })
+  pass(1)
+  expect(pace.scan([1], false).isBack).toBe(true)
 })
 
 test('a complete look begins, for each priority, behind the last task claimed of it, and leaves none out', () => {
@@ -73,15 +86,16 @@ test('one that begins where others were looks behind their marks, and at a slice
   })
 })
 
-test('slice after slice, every place before the marks is looked at', () => {
+test('slice after slice, every place before the marks is looked at in one round', () => {
   const pace = new Pace(10, 0)
   pace.begin(BEGINNING)
   const missed = new Set([7, 699_999, 700_000, 700_001, 39_999_999, 40_000_000])
   const later = new Set([40_000_001, 69_999_999, 70_000_000])
-  for (let i = 0; i < 200 && missed.size + later.size > 0; i += 1) {
-    const scan = pace.scan([1, 2], true)
-    const slices = scan.slices
-    if (slices === undefined) continue
+  let looked = 0
+  for (let i = 0; looked < 70_000_000; i += 1) {
+    const scan = lookBack(pace, [1, 2])
+    const slices = scan.slices as NonNullable<typeof scan.slices>
+    looked = scan.slice?.to as number
     const from = Number(slices.slice_from)
     const isIn = (order: number, priority: number) =>
       slices.slice_to.some(
@@ -91,7 +105,8 @@ test('slice after slice, every place before the marks is looked at', () => {
     for (const order of missed) if (isIn(order, 0) && isIn(order, 5)) missed.delete(order)
     // Farther than the other priority was claimed.
     for (const order of later) if (isIn(order, 0) && !isIn(order, 5)) later.delete(order)
-    pace.stepped([], 100, { ...scan, begunAt: performance.now() })
+    pass(i % 30) // longer and shorter than a slice is meant to take
+    pace.stepped([], 100, scan)
   }
   expect([...missed, ...later]).toEqual([])
 })
@@ -121,12 +136,12 @@ test('while slices are left to look at, one that has nothing to do goes on with 
   expect(pace.nextPollMs(true)).toBe(50)
 })
 
-/** The next look back: it is not made before it may take of the time. */
-function lookBack(pace: Pace): ReturnType<Pace['scan']> {
-  for (;;) {
-    const scan = pace.scan([1], true)
-    if (scan.isBack) return scan
-  }
+/** The next look back, once enough time has passed for it. */
+function lookBack(pace: Pace, lanes = [1]): ReturnType<Pace['scan']> {
+  pass(1000)
+  const scan = pace.scan(lanes, true)
+  expect(scan.isBack).toBe(true)
+  return scan
 }
 
 test('a step that claims nothing has looked at no slice', () => {
@@ -146,4 +161,15 @@ test('a slice in which there is more than there was room for is looked at again'
   expect(second.slice).toEqual(first.slice)
   pace.stepped([claimed(0, 8)], 2, second)
   expect(lookBack(pace).slice?.from).toBe(first.slice?.to)
+})
+
+test('what came back is looked for from its place on, in its own line alone', () => {
+  const pace = slowPace(claimed(0, 7), claimed(0, 50), claimed(3, 20), claimed(3, 40), claimed(3, 9, 2))
+  pace.reopen([claimed(0, 30), claimed(3, 21), claimed(3, 25), claimed(5, 3), claimed(3, 12, 2)])
+  expect(pace.scan([1, 2], true)).toMatchObject({
+    lanes: [1, 1, 1, 2, 2],
+    fromPriorities: [-(2 ** 31), 0, 3, -(2 ** 31), 3],
+    fromOrders: ['0', '29', '20', '0', '9'],
+  })
+  expect(pace.scan([1, 2], false)).toMatchObject({ fromPriorities: [0, 3], fromOrders: ['29', '9'] })
 })

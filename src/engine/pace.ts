@@ -1,4 +1,5 @@
 // How much a dispatcher claims, from where, and how often it looks.
+import { Ahead } from './ahead.ts'
 import type { Place } from './run.ts'
 import { type Slice, Sweep } from './sweep.ts'
 
@@ -36,7 +37,6 @@ export type Beginning = {
 const LOWEST_PRIORITY = -(2 ** 31)
 const HIGHEST_PRIORITY = 2 ** 31 - 1
 const MOST_PRIORITIES = 16 // of which it is known in each lane how far they are claimed
-const HORIZON_MS = 25 // claim what will have begun within this time at the recent rate
 const LOOK_BACK_EVERY_MS = 50
 const LOOK_BACK_SHARE = 20 // at most one part in 20 of the time goes into looking back
 const POLL_MS = [5, 20, 80, 320, 1000]
@@ -44,14 +44,11 @@ const LONGEST_POLL_UNHEARD_MS = 250 // without notifications polling is all ther
 
 export class Pace {
   readonly #concurrency: number
-  readonly #mostAhead: number
   /** The last task claimed in each lane. */
   readonly #marks = new Map<number, Mark>()
   /** In each lane, the last task claimed of each priority. */
   readonly #reached = new Map<number, Map<number, string>>()
-  #ahead = 0
-  #endedCount = 0
-  #measuredAt = performance.now()
+  readonly #ahead: Ahead
   #isSaturated = false
   readonly #sweep = new Sweep()
   #lookedBackAt = 0
@@ -61,17 +58,18 @@ export class Pace {
 
   constructor(concurrency: number, mostAhead: number) {
     this.#concurrency = concurrency
-    this.#mostAhead = mostAhead
+    this.#ahead = new Ahead(concurrency, mostAhead)
   }
 
   /** Tasks to claim beyond those in hand. */
   room(inHand: number): number {
-    return this.#concurrency + this.#ahead - inHand
+    return this.#concurrency + this.#ahead.tasks - inHand
   }
 
   /** Tasks worth a second step while one is under way. */
   get batch(): number {
-    return Math.max(1, Math.ceil((this.#concurrency + this.#ahead) / 2))
+    // Rounded down: of an odd number, what is left beside the larger half would be too little for the other step.
+    return Math.max(1, Math.floor((this.#concurrency + this.#ahead.tasks) / 2))
   }
 
   /** The last claim was filled: there is more than this dispatcher can take. */
@@ -79,15 +77,18 @@ export class Pace {
     return this.#isSaturated
   }
 
-  ended(): void {
-    this.#endedCount += 1
+  began(): void {
+    this.#ahead.began()
+  }
+
+  /** `isLast`: none is in hand now. */
+  ended(isLast: boolean): void {
+    this.#ahead.ended(isLast)
   }
 
   /** The tasks turned out longer than foreseen. */
   slowed(): void {
-    this.#ahead = 0
-    this.#endedCount = 0
-    this.#measuredAt = performance.now()
+    this.#ahead.slowed()
   }
 
   /** Forgets how far it has claimed, and goes on from where others have. */
@@ -96,6 +97,18 @@ export class Pace {
     this.#reached.clear()
     for (const [lane, priority, order] of marks ?? []) this.#claimed(lane, { priority, order })
     if (marks !== null) this.#sweep.begin(this.#farthest(), Number(gone))
+  }
+
+  /** Tasks it had claimed are back in their places: the next look begins before them. */
+  reopen(places: readonly Place[]): void {
+    for (const { lane, priority, readyOrder } of places) {
+      const before = { priority, order: String(BigInt(readyOrder) - 1n) }
+      const mark = this.#marks.get(lane)
+      if (mark !== undefined && isBefore(before, mark)) this.#marks.set(lane, before)
+      const reached = this.#reached.get(lane)
+      const order = reached?.get(priority)
+      if (order !== undefined && BigInt(before.order) < BigInt(order)) reached?.set(priority, before.order)
+    }
   }
 
   /** How far it has claimed, for those that begin later; `unbegun` it may still give back. */
@@ -186,9 +199,8 @@ export class Pace {
       if (next?.lane === lane && next.priority === priority) return
       this.#claimed(lane, { priority, order })
     })
-    this.#isSaturated = room > 0 && claimed.length >= room
+    if (room > 0) this.#isSaturated = claimed.length >= room
     if (claimed.length > 0) this.#polls = 0
-    this.#measure(now)
   }
 
   /** `isCut`: there may be more in the slice than there was room for. */
@@ -219,20 +231,10 @@ export class Pace {
     const reached = this.#reached.get(lane) ?? new Map<number, string>()
     this.#reached.set(lane, reached)
     // A task that committed late lies behind what was reached before.
-    if (BigInt(order) > BigInt(reached.get(priority) ?? 0)) reached.set(priority, order)
+    if (isBehind(order, reached.get(priority) ?? '0')) reached.set(priority, order)
     // Without its mark, a priority is looked at from its start: slower, and as complete.
     const [oldest] = reached.size > MOST_PRIORITIES ? reached.keys() : []
     if (oldest !== undefined) reached.delete(oldest)
-  }
-
-  #measure(now: number): void {
-    const elapsed = now - this.#measuredAt
-    if (elapsed < HORIZON_MS && this.#endedCount < this.#concurrency) return
-    const foreseen = Math.floor((this.#endedCount / Math.max(elapsed, 0.1)) * HORIZON_MS)
-    // Grow by doubling: one quick task does not prove that the next are.
-    this.#ahead = Math.min(this.#mostAhead, foreseen, Math.max(this.#concurrency, this.#ahead * 2))
-    this.#endedCount = 0
-    this.#measuredAt = now
   }
 
   #nextLookBackMs(): number {
@@ -262,6 +264,13 @@ function rangesBehind(lanes: readonly number[], marks: readonly (Mark | undefine
     toPriorities: null,
   }
 }
+
+/** Of whole numbers as text: quicker than to make numbers of them, which is done with every claim. */
+const isBehind = (one: string, other: string): boolean =>
+  one.length === other.length ? one > other : one.length > other.length
+
+const isBefore = (one: Mark, other: Mark): boolean =>
+  one.priority < other.priority || (one.priority === other.priority && BigInt(one.order) < BigInt(other.order))
 
 const isFrom = (slice: Slice | undefined, claimed: readonly Place[]): boolean =>
   slice !== undefined &&

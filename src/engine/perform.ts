@@ -1,4 +1,4 @@
-import { isConnectionLost, isRetryable } from '../db/index.ts'
+import { isPassing } from '../db/index.ts'
 import { LeaseLost } from './errors.ts'
 import { toOutput } from './output.ts'
 import { resolveRefused } from './reconcile.ts'
@@ -19,9 +19,9 @@ import { isLater, isUnchanged } from './worker.ts'
 export type PerformEvents = {
   readonly onLog: (run: Run, message: string, fields?: Record<string, unknown>) => void
   /** Succeeded with nothing to write beside the outcome: the caller records it with others in a batch. */
-  readonly onSuccess: (output: string | null, isUnchanged: boolean) => void
+  readonly onSuccess: (run: Run, output: string | null, isUnchanged: boolean) => void
   /** The outcome has been recorded, or the task is no longer ours. */
-  readonly onRecorded: () => void
+  readonly onRecorded: (run: Run) => void
   readonly onError: (error: Error) => void
 }
 
@@ -65,7 +65,7 @@ function succeeded(of: Performance, value: unknown): void {
     failed(of, thrown)
     return
   }
-  events.onSuccess(output, isSame)
+  events.onSuccess(run, output, isSame)
 }
 
 function failed(of: Performance, thrown: unknown): void {
@@ -90,20 +90,20 @@ function record(of: Performance, body: () => Promise<void>, stage: Stage = 'outc
   const again = () => record(of, body, stage, Math.min(pauseMs * 2, LONGEST_PAUSE_MS))
   const instead = (error: WorkError, next: Stage) => record(of, () => recordError(at, run, error), next)
   body()
-    .then(() => events.onRecorded())
+    .then(() => events.onRecorded(run))
     .catch((error: Error) => {
-      if (isConnectionLost(error) || isRetryable(error)) setTimeout(again, pauseMs * (0.5 + Math.random()))
+      if (isPassing(error)) setTimeout(again, pauseMs * (0.5 + Math.random()))
       else if (error instanceof CanceledMeanwhile) record(of, () => recordCanceled(at, run), 'bare')
       else if (error instanceof LeaseLost) {
         resolveRefused(at, [run], events.onError)
-          .then((held) => (held.length > 0 ? setTimeout(again, pauseMs) : events.onRecorded()))
+          .then((held) => (held.length > 0 ? setTimeout(again, pauseMs) : events.onRecorded(run)))
           .catch(() => setTimeout(again, pauseMs))
       } else if (stage === 'outcome') instead(toWorkError(run.worker, error), 'error')
       else if (stage === 'error')
         instead(new PermanentError(`the error of this attempt could not be stored: ${error.message}`), 'bare')
       else {
         events.onError(error)
-        events.onRecorded()
+        events.onRecorded(run)
       }
     })
 }

@@ -1,5 +1,5 @@
 // After a lost answer the dispatcher and the database may disagree on what it holds; the database is right.
-import { isConnectionLost, isRetryable, type Pool } from '../db/index.ts'
+import { isPassing, type Pool } from '../db/index.ts'
 import { heldBy, leaseFacts } from './reads.sql.ts'
 import { type Recorder, recordCanceled } from './record.ts'
 import type { Run } from './run.ts'
@@ -59,7 +59,7 @@ async function tellLost(at: Recorder, run: Run, onError: (error: Error) => void)
     detail: JSON.stringify({ holder: run.holder, epoch: run.epoch }),
   }).catch((error: Error) => {
     // The caller tries again while the database is away.
-    if (isConnectionLost(error) || isRetryable(error)) throw error
+    if (isPassing(error)) throw error
     onError(error)
   })
 }

@@ -193,6 +193,38 @@ describe('cycles', () => {
     expect((await engine.drain(worker)).performed).toHaveLength(3)
   })
 
+  test('a cycle through a task that has succeeded is refused, for it may be run again', async () => {
+    const worker = aWorker()
+    const a = await engine.add(worker)
+    const b = await engine.add(worker, { requires: [a] })
+    await engine.millrace.succeed(b)
+    await expect(engine.millrace.require(a, [b])).rejects.toMatchObject({ code: 'cycle', path: [a, b, a] })
+    await engine.millrace.rerun(b)
+    expect((await engine.drain(worker)).performed.map(({ id }) => id)).toEqual([a, b])
+  })
+
+  test.each([
+    { above: 300, below: 2 },
+    { above: 2, below: 300 },
+    { above: 300, below: 300 },
+  ])('a cycle is found with $above tasks above what is required and $below below what requires it', async (wide) => {
+    const worker = aWorker()
+    const addAll = async (items: readonly { requires?: (string | { item: number })[] }[]) =>
+      (await engine.millrace.addMany(items.map((item) => ({ worker, payload: 1, ...item })))).map(({ id }) => id)
+    const above = await addAll(Array.from({ length: wide.above }, () => ({})))
+    const [top, ...way] = (await addAll([
+      {},
+      ...Array.from({ length: 5 }, (_, i) => ({ requires: i < 4 ? [{ item: i }] : [{ item: i }, ...above] })),
+    ])) as [string, ...string[]]
+    const [free] = (await addAll([{}])) as [string]
+    for (const id of [top, free]) await addAll(Array.from({ length: wide.below }, () => ({ requires: [id] })))
+    const bottom = way.at(-1) as string
+    const path = [top, ...way, top]
+    await expect(engine.millrace.require(top, [bottom])).rejects.toMatchObject({ code: 'cycle', path })
+    await engine.millrace.require(free, [bottom])
+    expect(await engine.unmet(free)).toEqual([1])
+  })
+
   test('a cycle that a worker asks for fails the task, naming the path', async () => {
     const worker: AnyWorker = aWorker({ work: ({ payload }) => (payload === 'top' ? later({ requires: [below] }) : 1) })
     const top = await engine.add(worker, {}, 'top')

@@ -21,15 +21,13 @@ export class Run {
   /** The incarnation of the dispatcher that claimed it: with the epoch, the fencing token. */
   readonly holder: number
   readonly worker: AnyWorker
-  readonly failures: number
-  readonly deaths: number
-  readonly scope: string
-  readonly key: string | null
-  readonly creator: string | null
   /** Undefined where nobody asks how far was claimed. */
   readonly place: Place | undefined
   payload: unknown
   stopped: StopReason | undefined
+  /** Since when it waits to be begun. */
+  waitsSince = 0
+  readonly #row: ClaimedRow
   #controller: AbortController | undefined
 
   constructor(worker: AnyWorker, row: ClaimedRow, holder: number, place?: Place) {
@@ -37,13 +35,18 @@ export class Run {
     this.epoch = row.epoch
     this.holder = holder
     this.worker = worker
-    this.failures = row.failures
-    this.deaths = row.deaths
-    this.scope = row.scope
-    this.key = row.key
-    this.creator = row.creator
     this.place = place
     this.payload = row.payload
+    row.payload = undefined // it may be large, and is replaced by what the schema makes of it
+    this.#row = row
+  }
+
+  get failures(): number {
+    return this.#row.failures
+  }
+
+  get deaths(): number {
+    return this.#row.deaths
   }
 
   /** Made when first asked for: most short work never looks at it. */
@@ -62,17 +65,9 @@ export class Run {
   }
 
   get task(): WorkedTask<unknown> {
-    return {
-      id: this.id,
-      kind: this.worker.kind,
-      scope: this.scope,
-      key: this.key,
-      payload: this.payload,
-      creator: this.creator,
-      failures: this.failures,
-      deaths: this.deaths,
-      epoch: this.epoch,
-    }
+    const { id, epoch, payload, worker } = this
+    const { scope, key, creator, failures, deaths } = this.#row
+    return { id, kind: worker.kind, scope, key, payload, creator, failures, deaths, epoch }
   }
 }
 
@@ -83,8 +78,6 @@ export type Place = {
   /** Its place among the ready tasks of its lane and priority. */
   readonly readyOrder: string
 }
-
-export const placeOf = ({ lane, priority, readyOrder }: Place): Place => ({ lane, priority, readyOrder })
 
 export type ClaimedRow = {
   id: string

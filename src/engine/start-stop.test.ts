@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { aWorker, useEngine } from '../../test/engine.ts'
 import { connect } from './millrace.ts'
 
@@ -19,5 +19,68 @@ test('a dispatcher that is stopped while it starts leaves no connection behind',
     await dispatcher.stop()
   }
   await millrace.close()
-  await vi.waitFor(async () => expect((await listeners()).filter((pid) => !before.includes(pid))).toEqual([]))
+  await expect.poll(async () => (await listeners()).filter((pid) => !before.includes(pid))).toEqual([])
+})
+
+test('a dispatcher that is asked while it starts performs what is there, registers once, and stops', async () => {
+  const worker = aWorker()
+  const id = await engine.add(worker)
+  const millrace = await connect({ databaseUrl: engine.databaseUrl })
+  const dispatcher = millrace.dispatch([worker], { name: 'asked early' })
+  const asked: Promise<void>[] = []
+  const asking = setInterval(() => asked.push(dispatcher.idle()), 0)
+  await dispatcher.idle()
+  clearInterval(asking)
+  await Promise.all(asked)
+  expect(await engine.states(id)).toEqual(['succeeded'])
+  const { rows } = await engine.pool.query(`select id from millrace.dispatcher where name = 'asked early'`)
+  expect(rows).toEqual([{ id: dispatcher.id }])
+  await millrace.close()
+})
+
+test('a dispatcher that has started hears what is added from then on', async () => {
+  const millrace = await connect({ databaseUrl: engine.databaseUrl })
+  const dispatcher = millrace.dispatch([aWorker()])
+  await dispatcher.started
+  const { rows } = await engine.pool.query(
+    `select query from pg_stat_activity where datname = current_database() and application_name = 'millrace listen'`,
+  )
+  expect(rows).toEqual([{ query: expect.stringMatching(/^listen "millrace_probe/) }])
+  await millrace.close()
+})
+
+test('a dispatcher that cannot start says so, and leaves no lease, connection or timer behind', async () => {
+  const millrace = await connect({ databaseUrl: engine.databaseUrl })
+  const errors: Error[] = []
+  // The last of what a start does in the database.
+  await engine.pool.query('alter function millrace.begin_behind rename to begun_behind')
+  try {
+    const dispatcher = millrace.dispatch([aWorker()], { name: 'cannot', onError: (error) => errors.push(error) })
+    await expect(dispatcher.started).rejects.toThrow('begin_behind')
+    const left = `
+      select (select count(*)::int from millrace.dispatcher where name = 'cannot' and stopped_at is null) as alive,
+        (select count(*)::int from pg_stat_activity
+         where datname = current_database() and application_name in ('millrace dispatch', 'millrace listen')) as connected`
+    await expect.poll(async () => (await engine.pool.query(left)).rows).toEqual([{ alive: 0, connected: 0 }])
+    expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining('begin_behind')])
+  } finally {
+    await engine.pool.query('alter function millrace.begun_behind rename to begin_behind')
+    await millrace.close()
+  }
+})
+
+test('a dispatcher whose rehearsal fails starts all the same', async () => {
+  const worker = aWorker()
+  const id = await engine.add(worker)
+  const millrace = await connect({ databaseUrl: engine.databaseUrl })
+  await engine.pool.query('alter function millrace.rehearse rename to rehearsed')
+  try {
+    const dispatcher = millrace.dispatch([worker])
+    await dispatcher.started
+    await dispatcher.idle()
+    expect(await engine.states(id)).toEqual(['succeeded'])
+  } finally {
+    await engine.pool.query('alter function millrace.rehearsed rename to rehearse')
+    await millrace.close()
+  }
 })

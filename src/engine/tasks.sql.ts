@@ -17,9 +17,12 @@ import {
   text,
   timestamptz,
 } from '../db/index.ts'
-import type { TaskState } from './task.ts'
+import type { TaskId, TaskState } from './task.ts'
 
 const state = named<TaskState>('millrace.state')
+
+/** A task's id, or minus the position of one that is added by the same call. */
+const reference = named<TaskId | number>('int8')
 
 export const laneIds = one('engine.lane_ids', { queues: array(text), kinds: array(text) }, { ids: array(int4) })`
   select millrace.lane_ids(${'queues'}, ${'kinds'}) as ids
@@ -33,12 +36,13 @@ export const gateIds = one('engine.gate_ids', { names: array(text), capacities: 
   select millrace.gate_ids(${'names'}, ${'capacities'}) as ids
 `
 
+/** `ids` as one text: an array would be read letter by letter. */
 export const addTasks = one(
   'engine.add',
   {
-    lanes: array(nullable(int8)),
-    scopes: array(text),
-    payloads: nullable(array(nullable(jsonb))),
+    lanes: array(nullable(int4)),
+    scopes: nullable(array(text)),
+    payloads: nullable(text),
     priorities: nullable(array(nullable(int4))),
     keys: nullable(array(nullable(text))),
     max_attempts: nullable(array(nullable(int2))),
@@ -46,19 +50,19 @@ export const addTasks = one(
     delays: nullable(array(nullable(float8))),
     held_by: nullable(array(nullable(text))),
     edge_items: nullable(array(int4)),
-    edge_prerequisites: nullable(array(int8)),
+    edge_prerequisites: nullable(array(reference)),
     edge_conditions: nullable(array(text)),
     cancel_items: nullable(array(int4)),
-    cancel_targets: nullable(array(int8)),
+    cancel_targets: nullable(array(reference)),
     cancel_chains: nullable(array(bool)),
     gate_items: nullable(array(int4)),
     gates: nullable(array(int4)),
     creator: nullable(int8),
     actor: nullable(text),
   },
-  { ids: array(int8), existing: nullable(array(nullable(int8))) },
+  { ids: text, existing: nullable(array(nullable(int8))) },
 )`
-  select ids, existing
+  select array_to_string(ids, ',') as ids, existing
   from millrace.add(
     ${'lanes'}, ${'scopes'}, ${'payloads'}, ${'priorities'}, ${'keys'}, ${'max_attempts'}, ${'not_before'}, ${'delays'},
     ${'held_by'}, ${'edge_items'}, ${'edge_prerequisites'}, ${'edge_conditions'}, ${'cancel_items'}, ${'cancel_targets'},

@@ -9,7 +9,6 @@ export class Unbegun {
   readonly #suspects: Run[] = []
   readonly #fewDeaths: number
   #suspect: Run | undefined
-  #since = 0
 
   constructor(maxDeaths: number) {
     this.#fewDeaths = Math.max(1, Math.min(SUSPECT_DEATHS, maxDeaths - 1))
@@ -20,7 +19,7 @@ export class Unbegun {
   }
 
   push(run: Run): void {
-    if (this.#queue.length === 0) this.#since = performance.now()
+    run.waitsSince = performance.now()
     if (run.deaths < this.#fewDeaths) this.#queue.push(run)
     else this.#suspects.push(run)
   }
@@ -58,8 +57,9 @@ export class Unbegun {
     return [...this.#queue.splice(0), ...this.#suspects.splice(0)]
   }
 
-  /** Takes all when the oldest has waited for that long. */
+  /** Takes all when the oldest has waited for that long. The line may never be empty, and yet nobody in it wait for long. */
   takeStale(olderThanMs: number): Run[] {
-    return this.size > 0 && performance.now() - this.#since >= olderThanMs ? this.takeAll() : []
+    const oldest = Math.min(this.#queue[0]?.waitsSince ?? Infinity, this.#suspects[0]?.waitsSince ?? Infinity)
+    return performance.now() - oldest >= olderThanMs ? this.takeAll() : []
   }
 }

@@ -78,7 +78,7 @@ test('a draining dispatcher tells when it has nothing left', async () => {
 
 test('a dispatcher that lost its lease is still paused under its next number', async () => {
   const { worker } = aLasting()
-  const dispatcher = engine.millrace.dispatch([worker], { name: 'lost', leaseSeconds: 1 })
+  const dispatcher = engine.millrace.dispatch([worker], { name: 'lost', leaseSeconds: 3 })
   await dispatcher.started
   const { id } = dispatcher
   await engine.millrace.want(id, 'paused', { actor: 'ann' })

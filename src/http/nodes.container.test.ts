@@ -26,7 +26,7 @@ describe('nodes in containers', () => {
     expect(node.metadata.state, node.data.error).toBe('failed')
     expect(node.data.result).toBe(4)
     expect(node.data.stdout).toMatch(new RegExp(`^hello ${node.metadata.id}\n[^\n]*\n?/bin\n$`))
-  }, 60_000)
+  })
 
   test('a killed node leaves no container', async () => {
     const [id] = (await nodes.add(script('echo up; sleep 300'))) as [string]
@@ -37,7 +37,7 @@ describe('nodes in containers', () => {
     await nodes.ask('PUT', `/v1/scheduler/kill?id=${id}`)
     expect(await nodes.ended(id)).toEqual(['killed'])
     expect(count()).toBe(0)
-  }, 60_000)
+  })
 
   test('an image that is not there is a failure that says so', async () => {
     const [node] = await nodes.run(below('root', command('true'), { data: { image: 'localhost/nothing:1' } }))
@@ -45,7 +45,7 @@ describe('nodes in containers', () => {
     expect(node.data.error).toMatch(/^could not be started: /)
     const [broken] = await nodes.run(below('root', command('true'), { data: { image: '--privileged' } }))
     expect(broken.metadata.state).toBe('failed')
-  }, 60_000)
+  })
 
   test('a container goes on while its server is away, and the next one takes it up with all of its output', async () => {
     const go = `/tmp/millrace-container-${process.pid}`
@@ -70,7 +70,7 @@ describe('nodes in containers', () => {
     expect((await after.get(id)).data).toMatchObject({ result: 0, stdout: 'one\ntwo\n' })
     await after.run(shell(`rm -r ${go}`))
     expect(existsSync(go)).toBe(false)
-  }, 90_000)
+  })
 
   test('a container whose node was killed while no server watched it is ended by the next one', async () => {
     await using first = await aServer({ concurrency: 2, drain_seconds: 0 })
@@ -99,7 +99,7 @@ describe('nodes in containers', () => {
     await after.ask('PUT', `/v1/scheduler/kill?id=${kept}`)
     expect(await after.ended(kept)).toEqual(['killed'])
     expect(count()).toBe(0)
-  }, 90_000)
+  })
 
   test('a container that is gone when the next server looks for it is lost', async () => {
     await using first = await aServer({ concurrency: 2, drain_seconds: 0 })
@@ -115,5 +115,5 @@ describe('nodes in containers', () => {
       error: 'lost: its server was stopped while it ran',
       stdout: 'one\n',
     })
-  }, 90_000)
+  })
 })

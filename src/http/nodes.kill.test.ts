@@ -28,6 +28,7 @@ describe('T7: killing', () => {
       below('#0', command('true')),
       below('#1', command('true')),
     )) as [string, string, string]
+    await nodes.reaches(parent, 'running')
     const { status, json } = await kill(id)
     expect(status).toBe(200)
     expect(json).toEqual({ nodes: [{ id, state: 'killed' }] })
@@ -85,7 +86,7 @@ describe('T7: killing', () => {
   })
 
   test('killing twice is harmless', async () => {
-    const { id } = await running('echo $$; trap "" TERM; while :; do sleep 0.05; done', 1)
+    const { id } = await running('trap "" TERM; echo $$; while :; do sleep 0.05; done', 1)
     const replies = await Promise.all([kill(id), kill(id), kill(id)])
     for (const reply of replies) expect(reply.json.nodes[0].state).toBe('killing')
     expect(await nodes.ended(id)).toEqual(['killed'])
@@ -120,6 +121,8 @@ describe('T8: waiting', () => {
 
   test('with Prefer the answer comes in time, with what is known', async () => {
     const [id, done] = (await nodes.add(sleeping(3600), sleeping(0))) as [string, string]
+    await nodes.reaches(id, 'running')
+    await nodes.reaches(done, 'finished')
     const { status, json, headers } = await wait(`id=${id},${done}`, { prefer: 'wait=1' })
     expect(status).toBe(202)
     expect(json.nodes).toEqual([
@@ -146,7 +149,7 @@ describe('T8: waiting', () => {
       { id: quick, state: 'finished' },
       { id: last, state: 'running' },
     ])
-    const killed = await running('echo $$; trap "" TERM; while :; do sleep 0.05; done', 1)
+    const killed = await running('trap "" TERM; echo $$; while :; do sleep 0.05; done', 1)
     const awaited = wait(`id=${killed.id},${last}&state=killing`)
     await kill(killed.id, last)
     const before = await wait(`id=${killed.id}&state=running`, { prefer: 'wait=5' })

@@ -30,9 +30,9 @@ describe('T14: many nodes', () => {
       where child.started_at < parent.finished_at
     `)
     expect(rows[0].count).toBe(0)
-    const { rows: attempts } = await nodes.server.database.pool.query('select 1 from millrace.attempt limit 1')
+    const { rows: attempts } = await nodes.server.database.pool.query('select * from millrace.attempt limit 1')
     expect(attempts).toEqual([])
-  }, 60_000)
+  })
 
   test('a server with nothing to do but wait is at rest', async () => {
     const ids = await nodes.add(...Array.from({ length: 500 }, () => sleeping(3600)))
@@ -45,7 +45,7 @@ describe('T14: many nodes', () => {
     expect((user + system) / 1000 / (performance.now() - from)).toBeLessThan(0.5)
     await nodes.ask('PUT', `/v1/scheduler/kill?id=${ids.join(',')}`)
     expect((await counts())['running']).toBeUndefined()
-  }, 60_000)
+  })
 
   test('ten thousand nodes are added in one request, and one more is refused', async () => {
     const [gate] = await nodes.add(sleeping(3600))
@@ -61,7 +61,7 @@ describe('T14: many nodes', () => {
     await waitFor(async () => ((await counts())['incipient'] === undefined ? true : undefined))
     expect((await counts())['skipped']).toBe(MOST)
     expect((await nodes.ask('DELETE', `/v1/nodes/${gate}?chain=true`)).json).toEqual({ removed: MOST + 1 })
-  }, 120_000)
+  })
 
   test('a tree ten thousand levels deep is added, moved, killed and removed as a whole', async () => {
     const [gate, other] = await nodes.add(sleeping(3600), sleeping(3600))
@@ -78,7 +78,7 @@ describe('T14: many nodes', () => {
     await nodes.ask('PUT', `/v1/scheduler/kill?id=${other}`)
     await waitFor(async () => ((await nodes.states(last))[0] === 'skipped' ? true : undefined))
     expect((await nodes.ask('DELETE', `/v1/nodes/${other}?chain=true`)).json).toEqual({ removed: MOST + 1 })
-  }, 120_000)
+  })
 
   test('ten megabytes of data in one request are kept, and forty are refused', async () => {
     const big = 'x'.repeat(1_000_000)
@@ -87,5 +87,5 @@ describe('T14: many nodes', () => {
     expect(await nodes.get(id as string)).toMatchObject({ omitted: ['big'] })
     const tooMuch = Array.from({ length: 40 }, () => items[0])
     expect((await nodes.ask('POST', '/v1/nodes', { body: tooMuch })).json).toMatchObject({ status: 413 })
-  }, 60_000)
+  })
 })

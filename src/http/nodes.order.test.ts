@@ -33,7 +33,7 @@ describe('T2: a child starts after its parent', () => {
   test('siblings run at the same time', async () => {
     const [a, b] = [aPath(), aPath()]
     const meet = (mine: string, other: string) =>
-      shell(`touch ${mine}; for i in $(seq 200); do [ -e ${other} ] && exit 0; sleep 0.05; done; exit 1`)
+      shell(`touch ${mine}; for i in $(seq 2000); do [ -e ${other} ] && exit 0; sleep 0.05; done; exit 1`)
     const ran = await nodes.run(sleeping(0), below('#0', meet(a, b)), below('#0', meet(b, a)))
     expect(ran.map((node) => node.metadata.state)).toEqual(['finished', 'finished', 'finished'])
   })
@@ -187,7 +187,7 @@ describe('T13: conditions, branches and sleep', () => {
 
   test('children that are added while an if runs are never missed', async () => {
     const path = aPath()
-    const wait = `for i in $(seq 400); do [ -e ${path} ] && exit 1; sleep 0.02; done`
+    const wait = `for i in $(seq 4000); do [ -e ${path} ] && exit 1; sleep 0.02; done`
     const [id] = await nodes.add({
       metadata: { type: 'if', parent: 'root' },
       data: { command: 'sh', args: ['-c', wait] },

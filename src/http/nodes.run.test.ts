@@ -55,11 +55,10 @@ describe('T6: commands', () => {
   })
 
   test('a command that takes too long is stopped, with all it started', async () => {
-    const [node] = await nodes.run(
-      below('root', shell('sleep 300 & echo $!; sleep 300'), { data: { timeout: '0.3s' } }),
-    )
+    const [node] = await nodes.run(below('root', shell('sleep 300 & echo $!; sleep 300'), { data: { timeout: '3s' } }))
     expect(node.metadata.state).toBe('failed')
-    expect(node.data.error).toBe('timed out after 0.3 s')
+    expect(node.data.error).toBe('timed out after 3 s')
+    expect(node.data.stdout).toMatch(/^\d+\n$/)
     expect(existsSync(`/proc/${node.data.stdout.trim()}`)).toBe(false)
   })
 
@@ -93,7 +92,7 @@ describe('T6: commands', () => {
     const merged = [...lines(stdout), ...lines(stderr)].sort((a, b) => numberOf(a) - numberOf(b))
     expect(merged.join('\n') === lines(mixed).join('\n')).toBe(true)
     expect(Math.min(stdout.length, stderr.length)).toBeGreaterThan(4_000_000)
-  }, 60_000)
+  })
 
   test('bytes that are not UTF-8 are shown as such, and can be had exactly', async () => {
     const [node] = await nodes.run(shell("printf 'a\\xff\\xfeb\\xe2\\x82'"))

@@ -103,6 +103,74 @@ test('a failed node that is retried starts anew, in its own right', async () => 
   expect(metadata.startedAt?.getTime()).toBeGreaterThan(first.startedAt?.getTime() as number)
 })
 
+/** Lets the attempt under way have been claimed an hour ago, and answers when. */
+const claimedAnHourAgo = async (task: string | undefined): Promise<Date> => {
+  const { rows } = await engine.pool.query(
+    `update millrace.live set started_at = started_at - interval '1 hour' where id = $1 returning started_at`,
+    [task],
+  )
+  return (rows[0] as { started_at: Date }).started_at
+}
+const startOf = async (id: string) => (await readNode(engine.pool, id)).metadata.startedAt
+
+test('a node has started when it was claimed, before its work begins and ever after', async () => {
+  const hand = await engine.byHand(workers)
+  const id = await add({ command: 'true' })
+  const [run] = await hand.claim()
+  const claimed = await claimedAnHourAgo(run?.id)
+  expect(await startOf(id)).toEqual(claimed)
+  expect((await begin(run?.id as string, run?.epoch as number))?.begun_seconds).toBeGreaterThanOrEqual(3600)
+  expect(await startOf(id)).toEqual(claimed)
+  await hand.perform(run as NonNullable<typeof run>)
+  expect((await readNode(engine.pool, id)).metadata).toMatchObject({ state: 'finished', startedAt: claimed })
+})
+
+test('a node that is retried has started when that attempt was claimed', async () => {
+  const hand = await engine.byHand(workers)
+  const id = await add({ command: 'false' })
+  const [run] = await hand.claim()
+  await hand.perform(run as NonNullable<typeof run>)
+  await engine.millrace.retry(run?.id as string)
+  const [again] = await hand.claim()
+  const claimed = await claimedAnHourAgo(again?.id)
+  expect(await startOf(id)).toEqual(claimed)
+  await hand.perform(again as NonNullable<typeof again>)
+  expect(await startOf(id)).toEqual(claimed)
+})
+
+test('a node that is killed between its claim and its beginning had started, one that is killed before had not', async () => {
+  const hand = await engine.byHand(workers)
+  const id = await add({ command: 'false' })
+  const [run] = await hand.claim()
+  await hand.perform(run as NonNullable<typeof run>)
+  await engine.millrace.retry(run?.id as string)
+  await engine.millrace.cancel(run?.id as string)
+  expect((await readNode(engine.pool, id)).metadata).toMatchObject({ state: 'killed', startedAt: null })
+  await engine.millrace.retry(run?.id as string)
+  const [again] = await hand.claim()
+  const claimed = await claimedAnHourAgo(again?.id)
+  await engine.millrace.cancel(run?.id as string)
+  await hand.perform(again as NonNullable<typeof again>)
+  expect((await readNode(engine.pool, id)).metadata).toMatchObject({ state: 'killed', startedAt: claimed })
+})
+
+test('a sleeping node that was killed and is retried sleeps anew', async () => {
+  const hand = await engine.byHand(workers)
+  const id = await add({ seconds: 5400 }, 'sleep')
+  const [run] = await hand.claim()
+  const claimed = await claimedAnHourAgo(run?.id)
+  await hand.perform(run as NonNullable<typeof run>)
+  await engine.millrace.cancel(run?.id as string)
+  expect((await readNode(engine.pool, id)).metadata).toMatchObject({ state: 'killed', startedAt: claimed })
+  await engine.millrace.retry(run?.id as string)
+  expect((await readNode(engine.pool, id)).metadata).toMatchObject({ state: 'incipient', startedAt: null })
+  const [again] = await hand.claim()
+  const anew = await claimedAnHourAgo(again?.id)
+  expect(await begin(again?.id as string, again?.epoch as number)).toMatchObject({ id, earlier: null })
+  await hand.perform(again as NonNullable<typeof again>)
+  expect((await readNode(engine.pool, id)).metadata).toMatchObject({ state: 'running', startedAt: anew })
+})
+
 test('a sleeping node counts from its first beginning', async () => {
   const hand = await engine.byHand(workers)
   const id = await add({ seconds: 3600 }, 'sleep')

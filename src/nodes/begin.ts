@@ -9,7 +9,7 @@ export type Begun = {
   readonly node: NodeId
   readonly type: NodeType
   readonly spec: Spec
-  /** Seconds since the work began, with earlier attempts at it. */
+  /** Seconds since the first attempt at this work was claimed. */
   readonly seconds: number
   /** The database's time. */
   readonly now: Date

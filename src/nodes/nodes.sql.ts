@@ -195,8 +195,8 @@ export const isUnderWay = one('nodes.is_under_way', { id: int8, epoch: int4 }, {
  * Says that attempts begin their work, before they do, and answers what the work is: whatever happens to the worker then,
  * the next attempt knows that there was one. An attempt that is not under way any more, or is to stop, gets no answer.
  *
- * `earlier` is how the attempt that last began ended without ending the task. One that was handed back or whose lease was
- * lost has left the work unfinished.
+ * `earlier` is how the attempt that last began left this work unfinished. One that was handed back or whose lease was
+ * lost has come to no outcome.
  */
 export const beginWork = many(
   'nodes.begin_work',
@@ -213,25 +213,23 @@ export const beginWork = many(
   },
 )`
   with mine as (
-    select node.id, node.task, asked.epoch, node.begun_epoch as earlier_epoch, attempt.outcome as earlier
+    select node.id, node.task, asked.epoch, live.started_at, node.begun_epoch as earlier_epoch, unfinished.outcome as earlier
     from unnest(${'tasks'}::bigint[], ${'epochs'}::int[]) asked(task, epoch)
       join millrace.node on node.task = asked.task
       -- One look for each: as a plain join it may be planned as a walk over all that ran since the last vacuum.
       cross join lateral (
-        select id from millrace.live
+        select started_at from millrace.live
         where id = asked.task and epoch = asked.epoch and state = 'running' and cancel_cause is null
         offset 0
       ) live
-      left join millrace.attempt
-        on attempt.task = node.task and attempt.epoch = node.begun_epoch
-        and attempt.outcome in ('later', 'handed_back', 'lease_lost')
+      left join lateral millrace.unfinished_work(node.task, node.begun_epoch) unfinished on true
     order by node.id
     for update of node
   ),
   begun as (
     update millrace.node
     set begun_epoch = mine.epoch,
-        begun_at    = case when mine.earlier is null then clock_timestamp() else node.begun_at end
+        begun_at    = case when mine.earlier is null then mine.started_at else node.begun_at end
     from mine
     where node.id = mine.id
     returning node.id, node.type, node.begun_at

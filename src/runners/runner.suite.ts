@@ -142,10 +142,10 @@ function testEndings(bench: Bench, { isHost }: SuiteOptions): void {
     const nap = newNap()
     const running = await bench.start({
       ...sh(`trap '' TERM; echo up; sleep ${nap}; sleep ${nap}`),
-      timeoutMs: 700,
+      timeoutMs: 3000,
       graceMs: 100,
     })
-    expect(await running.ended).toEqual({ type: 'timed_out', afterMs: 700 })
+    expect(await running.ended).toEqual({ type: 'timed_out', afterMs: 3000 })
     expect(running.output()).toBe('up\n')
     expect(processesWith(nap)).toEqual([])
   })

@@ -68,7 +68,7 @@ test('a server killed in the middle of a backlog leaves every revision planned o
     await millrace.close()
   }
   await last[Symbol.asyncDispose]()
-}, 120_000)
+})
 
 async function register(program: Program, url: string): Promise<void> {
   const server = (await program.line(READY)).replace(READY, '')

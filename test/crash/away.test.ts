@@ -20,5 +20,4 @@ test.each(['gone', 'silent'])(
     await server.stop()
     await expect(fetch(`${server.url}/livez`)).rejects.toThrow()
   },
-  120_000,
 )

@@ -6,7 +6,7 @@ import { createPool } from '../../src/db/index.ts'
 import { publish } from '../../src/engine/index.ts'
 import { database } from '../database.ts'
 import { listenTo } from '../events.ts'
-import { waitFor } from '../processes.ts'
+import { PATIENCE_MS, waitFor } from '../processes.ts'
 import { type Program, runProgram } from '../program.ts'
 import { aReceiver } from '../receiver.ts'
 import { scratch } from '../scratch.ts'
@@ -134,11 +134,13 @@ test('of two servers one is killed: each event becomes one delivery, and each is
     return rows[0]
   }
   // What the killed one had begun is taken over when its lease is over, after half a minute.
-  await expect.poll(count, { timeout: 75_000, interval: 200 }).toEqual({ made: told, events: told, taken: told })
+  await expect
+    .poll(count, { timeout: 2 * PATIENCE_MS, interval: 200 })
+    .toEqual({ made: told, events: told, taken: told })
   const numbers = new Set(receiver.received.map(({ body }) => JSON.parse(body).data.detail.number))
   expect(numbers.size).toBe(told)
   // Whatever was sent twice has one id for both.
   const ids = new Set(receiver.received.map(({ headers }) => headers['webhook-id']))
   expect(ids.size).toBe(told)
   expect(receiver.received.length).toBeGreaterThan(told)
-}, 150_000)
+})

@@ -2,14 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createPool, migrate, type Pool } from '../../src/db/index.ts'
 import type { Millrace } from '../../src/engine/index.ts'
+import { waitFor } from '../processes.ts'
 import { type Cluster, durableCluster } from './cluster.ts'
 import { expectExactlyOnce, kill, lookAt, randomGraph, startDispatcher, untilFinished } from './kit.ts'
 import { CRASH_TABLES } from './workers.ts'
 
 const LEASE_SECONDS = 2
+const MORE = 30 // tasks that are added between two blows, however long that takes
 
-/** Adds tasks one after the other until told to stop, and answers the ids of those whose `add` resolved. */
-function keepAdding(millrace: Millrace): () => Promise<string[]> {
+type Adding = {
+  /** Resolves when so many more were acknowledged. */
+  more(count: number): Promise<void>
+  /** The ids of all whose `add` resolved. */
+  stop(): Promise<string[]>
+}
+
+/** Adds tasks one after the other until told to stop. */
+function keepAdding(millrace: Millrace): Adding {
   const acknowledged: string[] = []
   let isOver = false
   const adding = (async () => {
@@ -19,14 +28,22 @@ function keepAdding(millrace: Millrace): () => Promise<string[]> {
       await sleep(added === undefined ? 20 : 5)
     }
   })()
-  return async () => {
-    isOver = true
-    await adding
-    return acknowledged
+  return {
+    async more(count) {
+      const enough = acknowledged.length + count
+      await waitFor(() => (acknowledged.length >= enough ? true : undefined))
+    },
+    async stop() {
+      isOver = true
+      await adding
+      return acknowledged
+    },
   }
 }
 
-async function underLoad(breakIt: (cluster: Cluster, pool: Pool) => Promise<void>): Promise<void> {
+type Load = { readonly cluster: Cluster; readonly pool: Pool; readonly adding: Adding }
+
+async function underLoad(breakIt: (load: Load) => Promise<void>): Promise<void> {
   await using cluster = await durableCluster()
   const pool = createPool({ databaseUrl: cluster.databaseUrl })
   await migrate(pool)
@@ -34,9 +51,9 @@ async function underLoad(breakIt: (cluster: Cluster, pool: Pool) => Promise<void
   const millrace = await lookAt(cluster.databaseUrl)
   const options = { leaseSeconds: LEASE_SECONDS, concurrency: 8, maxDeaths: 1000 }
   const dispatchers = await Promise.all([1, 2].map(() => startDispatcher(cluster.databaseUrl, options)))
-  const stopAdding = keepAdding(millrace)
-  await breakIt(cluster, pool)
-  const acknowledged = await stopAdding()
+  const adding = keepAdding(millrace)
+  await breakIt({ cluster, pool, adding })
+  const acknowledged = await adding.stop()
   await untilFinished(pool)
   for (const dispatcher of dispatchers) {
     expect(dispatcher.stdout()).not.toMatch(/^error/m)
@@ -45,7 +62,7 @@ async function underLoad(breakIt: (cluster: Cluster, pool: Pool) => Promise<void
     dispatcher.child.kill('SIGTERM')
     expect(await dispatcher.exitCode).toBe(0)
   }
-  expect(acknowledged.length).toBeGreaterThan(100)
+  expect(acknowledged.length).toBeGreaterThanOrEqual(4 * MORE)
   const { rows } = await pool.query(
     'select id from unnest($1::bigint[]) as added(id) where not exists (select from millrace.task where task.id = added.id)',
     [acknowledged],
@@ -58,9 +75,10 @@ async function underLoad(breakIt: (cluster: Cluster, pool: Pool) => Promise<void
 const CONNECTIONS = `datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`
 
 test('a server killed with all its backends loses nothing that was acknowledged, and doubles nothing', () =>
-  underLoad(async (cluster) => {
+  underLoad(async ({ cluster, adding }) => {
     for (let round = 0; round < 6; round += 1) {
-      await sleep(300 + Math.random() * 700)
+      await adding.more(MORE)
+      await sleep(Math.random() * 500)
       await cluster.crash()
       await sleep(Math.random() * 300)
       await cluster.start()
@@ -68,9 +86,10 @@ test('a server killed with all its backends loses nothing that was acknowledged,
   }))
 
 test('a server that restarts, politely or not, stops no dispatcher', () =>
-  underLoad(async (cluster) => {
+  underLoad(async ({ cluster, adding }) => {
     for (const mode of ['fast', 'immediate', 'fast', 'immediate'] as const) {
-      await sleep(300 + Math.random() * 500)
+      await adding.more(MORE)
+      await sleep(Math.random() * 500)
       await cluster.stop(mode)
       await sleep(Math.random() * 300)
       await cluster.start()
@@ -78,9 +97,9 @@ test('a server that restarts, politely or not, stops no dispatcher', () =>
   }))
 
 test('backends that are ended one by one under load lose and double nothing', () =>
-  underLoad(async (_cluster, pool) => {
+  underLoad(async ({ pool, adding }) => {
     for (let round = 0; round < 40; round += 1) {
-      await sleep(100)
+      await adding.more(5)
       await pool.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where ${CONNECTIONS} order by random() limit 2`,
       )

@@ -19,6 +19,8 @@ const found: Readonly<Record<string, number>> = {
   'a put back task that forgets it is doomed': 811,
   'a gate that is lost when it is locked': 411,
   'asking again without locking prerequisites': 395,
+  'asking again without locking dependents': 1012,
+  'events in the order in which their transactions began': 120,
 }
 
 /** Noticed by one command after another. */
@@ -42,8 +44,8 @@ const steps: Mutant[] = [
   { title: 'a hop of a rerun that nobody follows', in: 'hop', replace: 'and not r.is_rerun', by: '' },
   { title: 'a hop before its time', in: 'hop', replace: 'and r.not_before is null', by: '' },
   { title: 'a hop to a task of another lane', in: 'hop', replace: 'and r.lane = any(p_lanes)', by: '' },
-  { title: 'a hop whatever the condition', in: 'hop', replace: 'and v_is_met then', by: 'then' },
-  { title: 'a hop before what is ready', in: 'hop', replace: 'if v_is_free is not true or', by: 'if' },
+  { title: 'a hop whatever the condition', in: 'hop', replace: 'else -e.dependent', by: 'else e.dependent' },
+  { title: 'a hop before what is ready', in: 'hop', replace: `where o.state = 'ready'`, by: 'where false' },
   {
     title: 'a hop that subscribers are not told of',
     in: 'hop',
@@ -69,12 +71,12 @@ const steps: Mutant[] = [
   {
     title: 'asking again without blocking dependents',
     in: 'unfinish',
-    replace: 'perform millrace.reblock(v_all);',
+    replace: 'perform millrace.reblock(p_all);',
     by: '',
   },
   {
     title: 'asking again without reviving',
-    in: 'unfinish',
+    in: 'try_lock_ended',
     replace: `case when d.state = 'skipped' then d.culprit end`,
     by: 'null::bigint',
   },
@@ -199,15 +201,15 @@ const overlaps: Mutant[] = [
   },
   {
     title: 'asking again without locking dependents',
-    in: 'unfinish',
-    replace: 'order by l.id\n  for no key update',
-    by: 'order by l.id',
+    in: 'try_lock_ended',
+    replace: 'for no key update skip locked',
+    by: '',
   },
   {
     title: 'asking again without locking prerequisites',
-    in: 'unfinish',
-    replace: 'perform millrace.lock_prerequisites(',
-    by: 'perform cardinality(',
+    in: 'try_lock_ended',
+    replace: 'for key share skip locked',
+    by: '',
   },
   {
     title: 'an event that is passed over when it commits late',

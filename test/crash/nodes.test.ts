@@ -154,7 +154,7 @@ describe('T10: stop', () => {
   test('a command that ends before the limit ends in order; one that does not is stopped and reported as lost', async () => {
     await using place = await aPlace()
     const [quick, slow, go] = ['quick', 'slow', 'go'].map((name) => join(place.path, name)) as [string, string, string]
-    const first = await start(place, { MILLRACE_DRAIN_SECONDS: '3' })
+    const first = await start(place, { MILLRACE_DRAIN_SECONDS: '8' })
     const [a, b, child] = (await first.add(
       shell(`echo $$ > ${quick}; while [ ! -e ${go} ]; do sleep 0.05; done; echo done`),
       shell(`echo $$ > ${slow}; echo before; trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done`),
@@ -191,13 +191,15 @@ describe('T10: stop', () => {
 
 test('servers that are killed again and again lose and double no node', async () => {
   await using place = await aPlace()
-  const runs = join(place.path, 'runs')
+  const [runs, ends, era] = ['runs', 'ends', 'era'].map((name) => join(place.path, name)) as [string, string, string]
+  // What goes on after its server's death does not count as ended under it.
+  const script = `era=$(cat ${era}); echo $MILLRACE_NODE >> ${runs}; sleep 0.2
+    [ "$era" = "$(cat ${era})" ] && echo $MILLRACE_NODE >> ${ends}`
+  writeFileSync(era, 'at first')
   let server = await start(place, { MILLRACE_CONCURRENCY: '4' })
   const ids = await server.add(
     ...Array.from({ length: 120 }, (_, i) =>
-      below(i < 20 ? 'root' : `#${i - 20}`, shell(`echo $MILLRACE_NODE >> ${runs}; sleep 0.05`), {
-        data: { run_if: 'always' },
-      }),
+      below(i < 20 ? 'root' : `#${i - 20}`, shell(script), { data: { run_if: 'always' } }),
     ),
   )
   for (const count of [10, 40, 80]) {
@@ -206,17 +208,22 @@ test('servers that are killed again and again lose and double no node', async ()
       return text.split('\n').length > count ? true : undefined
     })
     await killHard(server.program, place)
+    writeFileSync(era, `after ${count}`)
     server = await start(place, { MILLRACE_CONCURRENCY: '4' })
   }
   const states = await server.ended(...ids)
-  const started = (await readFile(runs, 'utf8')).trim().split('\n')
+  const linesOf = async (file: string) => (await readFile(file, 'utf8')).trim().split('\n')
+  const [started, ended] = [await linesOf(runs), await linesOf(ends)]
   // Each ran once at most; one that is missing was lost between its claim and its first line.
   expect(new Set(started).size).toBe(started.length)
   const finished = ids.filter((_, i) => states[i] === 'finished')
-  expect(finished.every((id) => started.includes(id))).toBe(true)
+  expect(finished.every((id) => ended.includes(id))).toBe(true)
   const failed = await Promise.all(ids.filter((_, i) => states[i] !== 'finished').map(server.get))
   for (const { data } of failed) expect(data.error).toMatch(/^lost: /)
-  expect(failed.length).toBeLessThanOrEqual(3 * 4)
+  // No server had more under way than it may. Besides them it lost those that had ended and were not recorded yet: others
+  // begin in their places meanwhile, so that their number is not bounded by the places.
+  const broken = failed.filter(({ metadata }) => !ended.includes(metadata.id))
+  expect(broken.length).toBeLessThanOrEqual(3 * 4)
   const { rows } = await place.db.pool.query('select * from millrace.verify()')
   expect(rows).toEqual([])
 })
@@ -238,7 +245,7 @@ test('a gigabyte of output is cut with a mark, and the memory of the server stay
   const { metadata } = (await ask('GET', `/v1/nodes/${id}`)).json
   const { text } = await ask('GET', `/v1/tasks/${metadata.task}/log?start=${limit}`)
   expect(text).toBe(`\n[millrace: output cut at 64 MiB; ${1_000_000_000 - limit} bytes more were dropped]\n`)
-}, 240_000)
+})
 
 const residentMegabytes = (pid: number) =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1000

@@ -77,7 +77,7 @@ test('subscribers are told everything once and in order while dispatchers and th
   await checkTold(pool)
   await Promise.all(hubs.map((hub) => hub.close()))
   await Promise.all([...pools, pool].map((own) => own.end()))
-}, 120_000)
+})
 
 test('a subscriber that is killed goes on where it was, without a gap and without a double', async () => {
   await using cluster = await durableCluster()
@@ -109,4 +109,4 @@ test('a subscriber that is killed goes on where it was, without a gap and withou
   expect(told().flatMap((line) => line.ids)).toEqual(consecutive(Number(newest)))
   await kill(subscriber)
   await pool.end()
-}, 120_000)
+})

@@ -8,7 +8,7 @@ let story: Story
 beforeAll(async () => {
   dashboard = await aDashboard({ poll_seconds: 3600 })
   story = await aStory(dashboard)
-}, 120_000)
+})
 
 afterAll(async () => {
   await story[Symbol.asyncDispose]()
@@ -40,6 +40,25 @@ test('another revision is chosen by its number, which stands in the address', as
   await page.getByRole('img', { name: /^publish, waits for check, cancels PREV:publish/ }).waitFor()
 })
 
+test('a number that is filled in while the files are still loading stays', async () => {
+  const { page } = await dashboard.visit(at('?rev=3'))
+  let answer = () => {}
+  const isToAnswer = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/v1/archives/*/definition', async (route) => {
+    await isToAnswer
+    await route.continue()
+  })
+  await page.getByRole('link', { name: 'Newest' }).click()
+  await page.waitForURL('**/definitions')
+  const field = page.getByLabel('At revision')
+  await field.fill('3')
+  answer()
+  await page.getByRole('heading', { name: 'The files have errors' }).waitFor()
+  expect(await field.inputValue()).toBe('3')
+})
+
 test('the plan for the next commit names what each task would wait for and cancel', async () => {
   const { page, complaints } = await dashboard.visit(at('?rev=3&tab=plan'))
   const table = page.getByRole('table', { name: 'What would be added' })
@@ -56,7 +75,8 @@ test('the plan for the next commit names what each task would wait for and cance
 test('schedules are told in words with their next times', async () => {
   const { page } = await dashboard.visit(at('?rev=3&tab=schedules'))
   await page.getByText(/At 03:00/).waitFor()
-  expect(await page.getByRole('list', { name: 'Next times' }).getByRole('listitem').count()).toBe(5)
+  const times = page.getByRole('list', { name: 'Next times' }).getByRole('listitem')
+  await expect.poll(() => times.count()).toBe(5)
 })
 
 test('a workflow is run by hand with its inputs, and its tasks are shown with the revision', async () => {
@@ -103,7 +123,7 @@ test('a viewer may look and not run, and a phone needs no scrolling aside', asyn
   for (const tab of ['files', 'graph', 'plan', 'schedules', 'run']) {
     await page.goto(`${dashboard.address}${at(`?rev=3&tab=${tab}`)}`)
     await page.getByRole('tab', { selected: true }).waitFor()
-    await page.getByRole('status').getByText('Loading').waitFor({ state: 'detached' })
+    await page.getByRole('status').getByText('Loading').first().waitFor({ state: 'detached' })
     const [wide, narrow] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
     expect(wide, tab).toBeLessThanOrEqual(narrow ?? 0)
   }

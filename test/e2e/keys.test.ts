@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aDashboard, type Dashboard } from './kit.ts'
+import { aDashboard, type Dashboard, takeEntry, untilFocusIn } from './kit.ts'
 
 let dashboard: Dashboard
 beforeAll(async () => {
@@ -17,26 +17,31 @@ test('the palette goes to screens, tasks by number, by key and by words, archive
   const choose = async (text: string, entry: string | RegExp) => {
     await page.keyboard.press('Control+k')
     await field.fill(text)
-    await page.getByRole('menuitem', { name: entry }).first().waitFor()
+    return page.getByRole('menuitem', { name: entry }).first()
   }
-  await choose('work', 'Workers')
-  await page.keyboard.press('Enter')
+  /** The screen that was gone to, with the focus at its beginning. */
+  const arrived = async (heading: string) => {
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor()
+    await field.waitFor({ state: 'detached' })
+  }
+  await takeEntry(await choose('work', 'Workers'))
   await page.waitForURL('**/workers')
-  await choose(id, `Go to task ${id}`)
-  await page.keyboard.press('Enter')
+  await arrived('Workers')
+  await takeEntry(await choose(id, `Go to task ${id}`))
   await page.waitForURL(`**/tasks/${id}`)
-  await page.getByRole('heading', { level: 1, name: 'grind the corn' }).waitFor()
-  await choose('corn', /^palette\/grind the corn/)
-  await page.getByRole('menuitem', { name: /^palette\/grind the corn/ }).click()
+  await arrived('grind the corn')
+  await page.goto(dashboard.address)
+  await arrived('Overview')
+  await (await choose('corn', /^palette\/grind the corn/)).click()
   await page.waitForURL(`**/tasks/${id}`)
-  await choose('water', /^Water Mill/)
-  await page.getByRole('menuitem', { name: /^Water Mill/ }).click()
+  await arrived('grind the corn')
+  await (await choose('water', /^Water Mill/)).click()
   await page.waitForURL('**/archives/Water%20Mill')
-  await choose(`${dashboard.address}/tasks/${id}?tab=raw`, /^Go to \/tasks/)
-  await page.keyboard.press('Enter')
+  await arrived('Water Mill')
+  await takeEntry(await choose(`${dashboard.address}/tasks/${id}?tab=raw`, /^Go to \/tasks/))
   await page.waitForURL(`**/tasks/${id}?tab=raw`)
-  await choose('state:failed', 'Search tasks for state:failed')
-  await page.keyboard.press('Enter')
+  await arrived('grind the corn')
+  await takeEntry(await choose('state:failed', 'Search tasks for state:failed'))
   await page.waitForURL('**/tasks?q=state%3Afailed')
   // What is not the name of a task is not found, and the browser notes that.
   expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
@@ -50,8 +55,7 @@ test('the palette has what was seen last, what the screen can do, and says when 
   const recent = page.getByRole('group', { name: 'Recent' })
   await recent.getByRole('menuitem', { name: /Workers/ }).waitFor()
   await page.getByRole('searchbox').fill('theme: dark')
-  await page.getByRole('menuitem', { name: /^Theme: Dark/ }).waitFor()
-  await page.keyboard.press('Enter')
+  await takeEntry(page.getByRole('menuitem', { name: /^Theme: Dark/ }))
   await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
@@ -70,7 +74,7 @@ test('what the palette asks of the server is bounded', async () => {
     .first()
     .waitFor()
   expect(asked.every(({ searchParams }) => searchParams.get('limit') === '8')).toBe(true)
-  expect(await page.getByRole('menuitem', { name: /bounded\/sack/ }).count()).toBe(8)
+  await expect.poll(() => page.getByRole('menuitem', { name: /bounded\/sack/ }).count()).toBe(8)
 })
 
 test('g and a letter goes, / filters, ? lists the keys, and nothing happens while somebody types', async () => {
@@ -84,21 +88,22 @@ test('g and a letter goes, / filters, ? lists the keys, and nothing happens whil
     ['o', 'Overview'],
     ['t', 'Tasks'],
   ] as const) {
-    await page.keyboard.press('g')
-    await page.keyboard.press(key)
+    // In one go: the second counts only soon after the first.
+    await page.keyboard.type(`g${key}`)
     await page.getByRole('heading', { level: 1, name: heading }).waitFor()
   }
   await page.keyboard.press('/')
   const filter = page.getByRole('main').getByRole('searchbox').or(page.locator('main [data-filter]'))
   await expect.poll(() => filter.first().evaluate((field) => field === document.activeElement)).toBe(true)
   await page.keyboard.type('ga?')
-  expect(await filter.first().inputValue()).toBe('ga?')
+  await expect.poll(() => filter.first().inputValue()).toBe('ga?')
   expect(new URL(page.url()).pathname).toBe('/tasks')
   await page.getByRole('main').focus()
   await page.keyboard.press('?')
   const help = page.getByRole('dialog', { name: 'Keys' })
   await help.getByText('Go to Archives').waitFor()
   await help.getByText('Search or go to').waitFor()
+  await untilFocusIn(help)
   await page.keyboard.press('Escape')
   await help.waitFor({ state: 'detached' })
   expect(complaints).toEqual([])
@@ -110,7 +115,7 @@ test('keys of one character can be turned off, and stay off; Ctrl-K still works'
   await off.click()
   await page.reload()
   await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor()
-  expect(await off.getAttribute('aria-pressed')).toBe('true')
+  await expect.poll(() => off.getAttribute('aria-pressed')).toBe('true')
   await page.getByRole('main').focus()
   await page.keyboard.press('?')
   await page.keyboard.press('g')
@@ -127,7 +132,7 @@ test('the theme is kept, and times are written in the zone that was chosen', asy
   await page.getByRole('main').getByRole('button', { name: 'UTC', exact: true }).click()
   await page.reload()
   await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor()
-  expect(await page.locator('html').getAttribute('data-theme')).toBe('contrast')
+  await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('contrast')
   await page.getByRole('button', { name: 'Times: UTC' }).waitFor()
   await dashboard.graph.add({ key: 'of a time' })
   await page.goto(`${dashboard.address}/tasks`)

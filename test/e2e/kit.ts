@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import type { Role } from '../../src/api/index.ts'
 import type { Config } from '../../src/config/index.ts'
+import { PATIENCE_MS } from '../processes.ts'
 import { aServer, type TestServer } from '../server.ts'
 import { aGraph, type TaskGraph } from '../task-server.ts'
 
@@ -84,6 +85,7 @@ export async function aDashboard(settings: Partial<Config> = {}): Promise<Dashbo
 
 async function aVisit(browser: Browser, { width = 1280, height = 800, theme = 'light' }: VisitOptions): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme })
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {
@@ -91,6 +93,17 @@ async function aVisit(browser: Browser, { width = 1280, height = 800, theme = 'l
   })
   page.on('pageerror', (error) => complaints.push(String(error)))
   return { page, context, complaints }
+}
+
+/** Waits until the focus is in there: a key that is pressed before is heard elsewhere. */
+export const untilFocusIn = (place: Locator): Promise<void> =>
+  place.and(place.page().locator(':focus-within')).waitFor()
+
+/** Takes an entry of the palette by Enter, once the field says that this is the one that is meant. */
+export async function takeEntry(entry: Locator): Promise<void> {
+  const id = await entry.getAttribute('id')
+  await entry.page().locator(`input[aria-activedescendant="${id}"]`).waitFor()
+  await entry.page().keyboard.press('Enter')
 }
 
 /** On how many lines a text stands. */

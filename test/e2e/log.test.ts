@@ -18,7 +18,7 @@ beforeAll(async () => {
   place = await folder()
   dashboard = await aDashboard()
   long = await ranTask(`seq -f 'line number %.0f of a long log' ${LINES}`)
-}, 180_000)
+})
 
 afterAll(async () => {
   await dashboard[Symbol.asyncDispose]()
@@ -54,7 +54,7 @@ test('of 200,000 lines only those in view are fetched and drawn, wherever one go
   await logOf(page).focus()
   await page.keyboard.press('End')
   await isInView(page, LINES)
-  expect(await shownLine(page, `line number ${LINES} of a long log`).count()).toBe(1)
+  await shownLine(page, `line number ${LINES} of a long log`).waitFor()
   expect(asked.length).toBeLessThanOrEqual(3)
   await page.keyboard.press('Home')
   await isInView(page, 1)
@@ -75,12 +75,16 @@ test('of 200,000 lines only those in view are fetched and drawn, wherever one go
 test('a link to lines leads to them, and a choice of lines is such a link', async () => {
   const { page } = await dashboard.visit(`/tasks/${long}/log#L120000-L120004`)
   await isInView(page, 120_000)
-  expect(await page.locator('.log-row[data-chosen]').count()).toBe(5)
+  const chosen = page.locator('.log-row[data-chosen]')
+  await expect.poll(() => chosen.count()).toBe(5)
   await page.getByRole('link', { name: 'Line 119999', exact: true }).click()
+  // The second goes on from the address that the first has written.
+  await page.waitForURL('**/log#L119999')
+  await expect.poll(() => chosen.count()).toBe(1)
   await page.getByRole('link', { name: 'Line 120001', exact: true }).click({ modifiers: ['Shift'] })
   await page.waitForURL('**/log#L119999-L120001')
-  expect(await page.locator('.log-row[data-chosen]').count()).toBe(3)
-  expect(await page.getByRole('button', { name: 'Copy lines 119999 to 120001' }).count()).toBe(1)
+  await expect.poll(() => chosen.count()).toBe(3)
+  await page.getByRole('button', { name: 'Copy lines 119999 to 120001' }).waitFor()
 })
 
 test('Ctrl-F searches the whole log on the server, by text and by pattern', async () => {
@@ -90,7 +94,7 @@ test('Ctrl-F searches the whole log on the server, by text and by pattern', asyn
   await page.getByRole('textbox', { name: 'Search the whole log' }).fill('number 19999')
   await page.getByText('1 of 11 lines').waitFor()
   await isInView(page, 19_999)
-  expect(await page.locator('[data-line="19999"] mark').textContent()).toBe('number 19999')
+  await expect.poll(() => page.locator('[data-line="19999"] mark').textContent()).toBe('number 19999')
   await page.keyboard.press('Enter')
   await page.getByText('2 of 11 lines').waitFor()
   await isInView(page, 199_990)
@@ -116,6 +120,30 @@ test('Ctrl-F searches the whole log on the server, by text and by pattern', asyn
   expect(isKept).toBe(false)
   await page.keyboard.press('Escape')
   await page.waitForURL((url) => !url.search.includes('q='))
+})
+
+test('a pattern that is chosen while one types is not lost on the way to the address', async () => {
+  const { page } = await dashboard.visit(`/tasks/${long}/log`)
+  await shownLine(page, 'line number 1 of a long log').waitFor()
+  await page.keyboard.press('Control+f')
+  const field = page.getByRole('textbox', { name: 'Search the whole log' })
+  await field.waitFor()
+  // What waits until somebody has typed is made due by the test.
+  await page.evaluate(() => {
+    const later = window.setTimeout
+    const due: (() => void)[] = []
+    Object.assign(window, {
+      due,
+      setTimeout: (run: () => void, ms?: number) => (ms === 250 ? due.push(run) : later(run, ms)),
+    })
+  })
+  await field.fill('number 1[25]0000 ')
+  await page.waitForFunction(() => (window as unknown as { due: (() => void)[] }).due.length > 0)
+  await page.getByRole('button', { name: 'A pattern of RE2' }).evaluate((button: HTMLElement) => {
+    button.click()
+    for (const run of (window as unknown as { due: (() => void)[] }).due) run()
+  })
+  await page.getByText('1 of 2 lines').waitFor()
 })
 
 test('a live log is followed to its end, unless somebody reads above', async () => {
@@ -209,7 +237,7 @@ test('groups are closed and opened, however long, and progress is folded', async
   expect(await shownLine(page, 'after').count()).toBe(0)
   await page.getByRole('button', { name: 'Close the group' }).click()
   await shownLine(page, 'after').waitFor()
-  expect(await page.locator('[data-line="2004"] .log-text').textContent()).toBe('↻2100%')
+  await expect.poll(() => page.locator('[data-line="2004"] .log-text').textContent()).toBe('↻2100%')
   await page.getByRole('button', { name: 'Open the group' }).click()
   await page.locator('[data-line="3"]').waitFor()
 })

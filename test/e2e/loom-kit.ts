@@ -28,14 +28,24 @@ export async function aWatched({ dashboard, ground }: Place, name: string, revis
 export const cell = (page: Page, name: string | RegExp) => page.getByRole('gridcell', { name })
 export const rail = (page: Page) => page.getByRole('complementary', { name: 'The focused cell' })
 
-/** Counts the requests for pages of the loom from now on. */
-export function countPages(page: Page): { readonly asked: string[] } {
+/** Counts the requests for pages of the loom from now on, and says when none is to come any more. */
+export function countPages(page: Page): { readonly asked: string[]; readonly quiet: () => Promise<void> } {
   const asked: string[] = []
   page.on('request', (request) => {
     const url = new URL(request.url())
     if (url.pathname.endsWith('/loom')) asked.push(url.search)
   })
-  return { asked }
+  // What events have outdated is asked for again within a second.
+  const quiet = () =>
+    waitFor(async () => {
+      const before = asked.length
+      await page.waitForFunction(
+        (from) => performance.now() - from > 1500,
+        await page.evaluate(() => performance.now()),
+      )
+      return before === asked.length ? true : undefined
+    }).then(() => undefined)
+  return { asked, quiet }
 }
 
 /** The colour of the canvas in the middle of a cell, or beside it. */
@@ -59,6 +69,6 @@ export const token = (page: Page, name: string): Promise<string> =>
   }, name)
 
 export const untilColour = async (page: Page, name: string | RegExp, property: string, dx = 0) => {
-  const wanted = await token(page, property)
-  await waitFor(async () => ((await colourAt(page, name, dx)) === wanted ? true : undefined))
+  // Both each time: the theme may be about to change.
+  await waitFor(async () => ((await colourAt(page, name, dx)) === (await token(page, property)) ? true : undefined))
 }

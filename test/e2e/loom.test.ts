@@ -4,7 +4,7 @@ import { announce, commitFiles, DOCUMENT, performing, planned, stateOf, untilSta
 import { waitFor } from '../processes.ts'
 import type { Ground } from '../repositories/ground.ts'
 import { svnFiles } from '../repositories/svn.ts'
-import { aDashboard, type Dashboard } from './kit.ts'
+import { aDashboard, type Dashboard, takeEntry, untilFocusIn } from './kit.ts'
 import { aWatched, cell, countPages, pathOf, rail, untilColour } from './loom-kit.ts'
 
 let dashboard: Dashboard
@@ -50,7 +50,9 @@ test('the loom fills as hooks come in any order: superseded, running, frontier, 
   await page.getByText('build-PDF −3').waitFor()
   await untilColour(page, 'revision 1, build-PDF, succeeded', '--state-succeeded')
   await untilColour(page, 'revision 4, build-PDF, running', '--state-running', -3)
-  const { asked } = countPages(page)
+  const { asked, quiet } = countPages(page)
+  await quiet()
+  asked.length = 0
   work.free('4:build-PDF')
   await cell(page, 'revision 4, build-PDF, succeeded').waitFor()
   await untilColour(page, 'revision 4, build-PDF, succeeded', '--state-succeeded')
@@ -80,6 +82,7 @@ test('a gap is a row as soon as it is known, and announcing what is missing clos
   await gap.getByRole('button', { name: 'Announce' }).click()
   const asked = page.getByRole('alertdialog')
   await asked.getByText(`${name} r3`, { exact: true }).waitFor()
+  await untilFocusIn(asked)
   // The dialog was opened from a row of the loom: its keys and clicks are not the loom's.
   await asked.getByRole('heading').click()
   await page.keyboard.press('ArrowDown')
@@ -152,7 +155,7 @@ test('the keyboard walks, jumps, chooses and opens', async () => {
   await press('x')
   await page.getByText('3 selected').waitFor()
   await press('c')
-  await page.getByRole('alertdialog', { name: 'Cancel 2 tasks?' }).waitFor()
+  await untilFocusIn(page.getByRole('alertdialog', { name: 'Cancel 2 tasks?' }))
   await press('Escape')
   await page.getByRole('alertdialog').waitFor({ state: 'detached' })
   await speaks(/^revision 2, build-PDF, running/)
@@ -190,10 +193,10 @@ test('who walks, goes on at once and comes back finds the cell again, however sl
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press(key)
     await page.getByRole('gridcell').first().waitFor({ state: 'detached' })
-    expect(new URL(page.url()).pathname).toMatch(key === 't' ? /^\/timeline$/ : /^\/tasks\/\d+\/log$/)
+    await page.waitForURL(({ pathname }) => (key === 't' ? /^\/timeline$/ : /^\/tasks\/\d+\/log$/).test(pathname))
     await page.goBack()
     await speaksAgain(page, /^revision 2, indexing/)
-    expect(new URL(page.url()).search).toBe('?at=r2&task=indexing')
+    await page.waitForURL(({ search }) => search === '?at=r2&task=indexing')
     await page.keyboard.press('ArrowDown')
     await page.waitForURL('**?at=r1&task=indexing')
   }
@@ -212,6 +215,7 @@ test('the help lists the keys of the loom, they work from anywhere on the page, 
   const help = page.getByRole('dialog')
   await help.getByText('Next failure').waitFor()
   await help.getByText('Timeline of the revision').waitFor()
+  await untilFocusIn(help)
   await page.keyboard.press('Escape')
   await help.waitFor({ state: 'detached' })
   await page.locator('body').click({ position: { x: 1, y: 1 } })
@@ -242,12 +246,16 @@ test('on a phone the same is a list with strips of signs, and nothing scrolls si
   await page.getByRole('button', { name: 'revision 1, build-PDF, succeeded' }).waitFor()
   expect(await page.getByRole('grid').count()).toBe(0)
   // Each sign stands below the name of its task.
-  const [head, sign] = await Promise.all([
-    page.locator('.loom-list-heads').getByText('build-PDF', { exact: true }).boundingBox(),
-    page.getByRole('button', { name: 'revision 1, build-PDF, succeeded' }).boundingBox(),
-  ])
-  expect(Math.abs((head?.x ?? 0) + (head?.width ?? 0) / 2 - (sign?.x ?? 0) - (sign?.width ?? 0) / 2)).toBeLessThan(3)
-  expect((head?.y ?? 0) + (head?.height ?? 0)).toBeLessThan(sign?.y ?? 0)
+  const places = async () => {
+    const [head, sign] = await Promise.all([
+      page.locator('.loom-list-heads').getByText('build-PDF', { exact: true }).boundingBox(),
+      page.getByRole('button', { name: 'revision 1, build-PDF, succeeded' }).boundingBox(),
+    ])
+    if (head === null || sign === null) return undefined
+    const aside = Math.abs(head.x + head.width / 2 - sign.x - sign.width / 2)
+    return { isInColumn: aside < 3, isBelow: head.y + head.height < sign.y }
+  }
+  await expect.poll(places).toEqual({ isInColumn: true, isBelow: true })
   await page.getByRole('button', { name: /^revision 2, build-PDF, running/ }).click()
   await rail(page).getByText('is running on').waitFor()
   const [wide, narrow] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
@@ -306,8 +314,7 @@ test('an address leads to a task that only old revisions have, and to another on
   const goTo = async (search: string) => {
     await page.keyboard.press('Control+k')
     await page.getByRole('searchbox', { name: 'Where to go, or what to do' }).fill(`${pathOf(name)}${search}`)
-    await page.getByRole('menuitem', { name: /^Go to/ }).waitFor()
-    await page.keyboard.press('Enter')
+    await takeEntry(page.getByRole('menuitem', { name: /^Go to/ }))
   }
   await goTo('?at=r139&task=new')
   await rail(page).getByRole('link', { name: 'r139' }).waitFor()

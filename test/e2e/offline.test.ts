@@ -37,14 +37,14 @@ test('a server that goes away leaves what was shown, greyed and with its age; wh
   await page.getByText('The server does not answer. What is shown is as it was').waitFor({ timeout: PATIENT })
   await page.getByRole('button', { name: /^offline for / }).waitFor()
   await page.getByRole('link', { name: 'before' }).waitFor()
-  expect(await page.getByRole('main').getAttribute('data-stale')).toBe('true')
+  await expect.poll(() => page.getByRole('main').getAttribute('data-stale')).toBe('true')
   // Another process goes on meanwhile.
   await dashboard.graph.add({ key: 'meanwhile' })
   await dashboard.start()
   await page.getByRole('link', { name: 'meanwhile' }).waitFor({ timeout: PATIENT })
   await page.getByRole('button', { name: /^live/ }).waitFor()
   await page.getByText('The server does not answer').waitFor({ state: 'detached' })
-  expect(await page.getByRole('main').getAttribute('data-stale')).toBeNull()
+  await expect.poll(() => page.getByRole('main').getAttribute('data-stale')).toBeNull()
   expect(await page.getByText('another version of this dashboard').count()).toBe(0)
   await dashboard.graph.add({ key: 'afterwards' })
   await page.getByRole('button', { name: '1 new' }).click({ timeout: PATIENT })
@@ -63,7 +63,7 @@ test('another build on the server is told of, and reloading shows it', async () 
   const loaded = page.waitForEvent('load')
   await page.getByRole('button', { name: 'Reload' }).click()
   await loaded
-  expect(await page.locator('base').getAttribute('href')).toBe('/elsewhere/')
+  await expect.poll(() => page.locator('base').getAttribute('href')).toBe('/elsewhere/')
 }, 240_000)
 
 test('a screen that cannot be loaded says so, and comes when it can; with another build the page is loaded anew', async () => {
@@ -83,7 +83,7 @@ test('a screen that cannot be loaded says so, and comes when it can; with anothe
   const loaded = page.waitForEvent('load')
   await page.getByRole('link', { name: 'Workers' }).click()
   await loaded
-  expect(await page.locator('base').getAttribute('href')).toBe('/elsewhere/')
+  await expect.poll(() => page.locator('base').getAttribute('href')).toBe('/elsewhere/')
 }, 240_000)
 
 test('a page that is opened while the database is away says that nothing can be shown, and tries again', async () => {
@@ -109,4 +109,4 @@ test('what is paused stays as it is, and goes on when asked', async () => {
   expect(await page.getByRole('link', { name: 'while paused' }).count()).toBe(0)
   await page.getByRole('button', { name: /^paused/ }).click()
   await page.getByRole('link', { name: 'while paused' }).waitFor()
-}, 120_000)
+})

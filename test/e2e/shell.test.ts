@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aDashboard, type Dashboard } from './kit.ts'
+import { aDashboard, type Dashboard, takeEntry } from './kit.ts'
 
 let dashboard: Dashboard
 
@@ -18,8 +18,8 @@ test('a one-time link signs in and shows the overview, and the browser complains
   await page.goto(await dashboard.link())
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await page.getByRole('button', { name: /^live/ }).waitFor()
-  expect(new URL(page.url()).pathname).toBe('/')
-  expect(await page.title()).toBe('Overview · Millrace')
+  await page.waitForURL(({ pathname }) => pathname === '/')
+  await expect.poll(() => page.title()).toBe('Overview · Millrace')
   expect(complaints).toEqual([])
 })
 
@@ -42,10 +42,10 @@ test('menus and dialogs open without breaking the content policy', async () => {
   const { page, complaints } = await dashboard.visit()
   await page.getByRole('button', { name: /^Theme/ }).click()
   await page.getByRole('menuitem', { name: 'Dark' }).click()
-  expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+  await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark')
   await page.getByRole('button', { name: 'Search or go to' }).click()
   await page.getByRole('dialog').getByRole('searchbox').fill('state:failed')
-  await page.keyboard.press('Enter')
+  await takeEntry(page.getByRole('menuitem', { name: 'Search tasks for state:failed' }))
   await page.waitForURL('**/tasks?q=state%3Afailed')
   expect(complaints).toEqual([])
 })
@@ -56,7 +56,7 @@ test('a stranger is asked to sign in, and the link leads to the page that was as
   await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
   await page.goto(await dashboard.link('viewer'))
   await page.getByRole('heading', { level: 1, name: 'Workers' }).waitFor()
-  expect(new URL(page.url()).search).toBe('?all=1')
+  await page.waitForURL(({ search }) => search === '?all=1')
 })
 
 test('a link that was used says so', async () => {
@@ -69,11 +69,14 @@ test('a link that was used says so', async () => {
   const said = second.page.getByRole('alert')
   await said.getByText('sign_in_refused').waitFor()
   expect(await said.textContent()).not.toContain('`')
-  const [box, next] = await Promise.all([
-    said.boundingBox(),
-    second.page.getByText('A browser signs in by a link').boundingBox(),
-  ])
-  expect((next?.y ?? 0) - ((box?.y ?? 0) + (box?.height ?? 0))).toBeGreaterThan(8)
+  const between = async () => {
+    const [box, next] = await Promise.all([
+      said.boundingBox(),
+      second.page.getByText('A browser signs in by a link').boundingBox(),
+    ])
+    return (next?.y ?? 0) - ((box?.y ?? 0) + (box?.height ?? 0))
+  }
+  await expect.poll(between).toBeGreaterThan(8)
 })
 
 test('a link that was used is no dead end for somebody who is signed in', async () => {
@@ -122,7 +125,7 @@ test('odd names survive in addresses', async () => {
 test('under a path prefix everything stays under it', async () => {
   await using prefixed = await aDashboard({ base_path: '/deep/millrace' })
   const { page, context, complaints } = await prefixed.visit('/tasks')
-  expect(new URL(page.url()).pathname).toBe('/deep/millrace/tasks')
+  await page.waitForURL(({ pathname }) => pathname === '/deep/millrace/tasks')
   await page.getByRole('button', { name: /^live/ }).waitFor()
   await page.getByRole('link', { name: 'Workers' }).click()
   await page.waitForURL('**/deep/millrace/workers')

@@ -12,17 +12,20 @@ export type Story = AsyncDisposable & {
   mend(): Promise<void>
 }
 
-/** Revision 2 fails in `check`, so that `publish` is skipped; 3 changes the definition; 4 breaks it. */
+/**
+ * Revision 2 fails in `check`, so that `publish` is skipped; 3 changes the definition; 4 breaks it. No `check` ends before
+ * all of them are planned: a `publish` cancels the one before only when it finds it unfinished.
+ */
 export async function aStory({ server }: Dashboard): Promise<Story> {
   const ground = await svnFiles()
   const place = await mkdtemp(join(tmpdir(), 'millrace-story-'))
-  const flag = join(place, 'mended')
+  const [go, flag] = [join(place, 'go'), join(place, 'mended')]
   const tasks = (more = '') => `- name: index
   command: echo index
   depends: [PREV]
 - name: check
   depends: [index]
-  script: test -f ${flag}
+  script: while [ ! -e ${go} ]; do sleep 0.05; done; test -f ${flag}
 - name: publish
   depends: [check]
   cancels: [PREV]
@@ -53,7 +56,9 @@ tasks:
     await announce(server, name, i + 1)
     await planned(server, name, i + 1)
   }
-  await untilState(server, `${name}@3:check`, 'failed')
+  await writeFile(go, '')
+  for (const rev of [1, 2, 3]) await untilState(server, `${name}@${rev}:publish`, 'skipped')
+  await untilState(server, `${name}@3:mail`, 'succeeded')
   return {
     name,
     mend: () => writeFile(flag, ''),

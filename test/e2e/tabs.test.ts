@@ -49,7 +49,7 @@ test('all tabs share one stream; when the one that has it is closed, the next ta
 
   await first.close()
   forgetPage(first, open)
-  await expect.poll(() => open.size, { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => open.size).toBe(1)
   await dashboard.graph.add({ key: 'after the first has gone' })
   for (const tab of [second, third]) await tab.getByRole('button', { name: '1 new' }).waitFor()
   await expect.poll(() => open.size).toBe(1)
@@ -71,7 +71,7 @@ test('a tab that nobody looks at gives the stream up, and is fresh when somebody
     }, isHidden)
   await look(true)
   await hidden.clock.fastForward(31_000)
-  await expect.poll(() => [...open.values()], { timeout: 30_000 }).toEqual([shown])
+  await expect.poll(() => [...open.values()]).toEqual([shown])
   await dashboard.graph.add({ key: 'while nobody looked' })
   const isTold = (tab: Page) =>
     tab
@@ -102,7 +102,7 @@ test('those who listen to the page are told in summaries what ended', async () =
     })
   })
   await dashboard.graph.perform()
-  await expect.poll(() => texts.join(', '), { timeout: 30_000 }).toContain('1 failed')
-  expect(texts.join(', ')).toMatch(/\d finished/)
+  await expect.poll(() => texts.join(', ')).toContain('1 failed')
+  await expect.poll(() => texts.join(', ')).toMatch(/\d finished/)
   expect(texts.length).toBeLessThanOrEqual(2)
 })

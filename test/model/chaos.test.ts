@@ -18,5 +18,5 @@ test.each([
       }),
     ).resolves.toBeUndefined()
   },
-  120_000,
+  600_000,
 )

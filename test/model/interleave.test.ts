@@ -7,4 +7,4 @@ test('whatever transactions overlap, no wake-up is lost and nothing runs twice',
   await using db = await database()
   await interleave(db.databaseUrl, settings(500))
   expect(db.errors).toEqual([])
-}, 600_000)
+}, 1_200_000)

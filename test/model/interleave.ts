@@ -315,11 +315,15 @@ class Interleaving {
   }
 
   async #settle(when: string): Promise<void> {
-    for (let round = 0; round < 20; round += 1) await this.#monitor.query('select millrace.move_due(), millrace.pump()')
+    let effects: unknown[] = []
+    for (let round = 0; round < 20; round += 1) {
+      await this.#monitor.query('select millrace.move_due(), millrace.pump()')
+      effects = (await this.#monitor.query('select kind, ref from millrace.effect')).rows
+      if (effects.length === 0) break
+    }
+    expect(effects, `effects left ${when}`).toEqual([])
     const { rows } = await this.#monitor.query('select task, problem from millrace.verify()')
     expect(rows, `what verify finds ${when}`).toEqual([])
-    const { rows: effects } = await this.#monitor.query('select kind, ref from millrace.effect')
-    expect(effects, `effects left ${when}`).toEqual([])
   }
 
   /** What callbacks wrote stands exactly for outcomes that were recorded; each performance has one end. */

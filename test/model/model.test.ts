@@ -5,6 +5,6 @@ import { settings } from './settings.ts'
 
 test('after every step the engine is where the model is', async () => {
   await using db = await database()
-  await compare(db.databaseUrl, settings(1500))
+  await compare(db.databaseUrl, settings(1000))
   expect(db.errors).toEqual([])
-}, 600_000)
+}, 1_200_000)

@@ -41,7 +41,7 @@ export class Model {
   /** Whether `from` comes to wait for `to` through what has not succeeded. */
   reaches(from: number, to: number, seen = new Set<number>()): boolean {
     if (from === to) return true
-    if (seen.has(from) || this.task(from).state === 'succeeded') return false
+    if (seen.has(from)) return false
     seen.add(from)
     const above = [...this.#required(from).map((edge) => edge.prerequisite), ...this.task(from).awaits]
     return above.some((id) => this.reaches(id, to, seen))

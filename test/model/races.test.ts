@@ -5,7 +5,15 @@ import { register } from '../../src/engine/dispatchers.sql.ts'
 import { Names } from '../../src/engine/names.ts'
 import { verify } from '../../src/engine/reads.sql.ts'
 import { step } from '../../src/engine/step.ts'
-import { cancelTasks, failTasks, holdTasks, laneIds, requireTasks, retryTasks } from '../../src/engine/tasks.sql.ts'
+import {
+  cancelTasks,
+  failTasks,
+  holdTasks,
+  laneIds,
+  requireTasks,
+  retryTasks,
+  succeedTask,
+} from '../../src/engine/tasks.sql.ts'
 import { database, type TestDatabase } from '../database.ts'
 import { type Session, sessions } from './session.ts'
 
@@ -57,8 +65,8 @@ const claimAll = async (limit = 100) =>
       idle: null,
     })
   ).tasks
-const finish = (id: string, epoch: number) =>
-  step(db.pool, {
+const finish = (id: string, epoch: number, client: Parameters<typeof step>[0] = db.pool, limit = 0) =>
+  step(client, {
     holder,
     ids: [id],
     epochs: [epoch],
@@ -67,7 +75,7 @@ const finish = (id: string, epoch: number) =>
     lanes: [lane],
     from_priority: [-100],
     from_order: ['0'],
-    limit: 0,
+    limit,
     idle: null,
   })
 async function fail(...ids: string[]): Promise<void> {
@@ -207,3 +215,92 @@ test('what is skipped because of a culprit is not, when the culprit is asked for
   expect([await stateOf(culprit), await stateOf(last)]).toEqual(['ready', 'waiting'])
   expect(await verify(db.pool, {})).toEqual([])
 })
+
+test('who retries a culprit and who retries what was skipped because of it do not wait for each other', async () => {
+  const culprit = await one(db.pool)
+  const skipped = await one(db.pool, { requires: [culprit] })
+  await fail(culprit)
+  // The first waits for the culprit, and the second, which has found its own task, behind it.
+  await c.begin()
+  await c.client.query('select from millrace.done where id = $1 for update', [culprit])
+  const first = a.start((client) => retryTasks(client, { ids: [culprit], name: 'retried', ...record }))
+  expect(await a.settled(monitor.client)).toBe(false)
+  const second = b.start((client) => retryTasks(client, { ids: [skipped], name: 'retried', ...record }))
+  expect(await b.settled(monitor.client)).toBe(false)
+  await c.end('rollback')
+  expect([await first, await second].filter((outcome) => 'error' in outcome)).toEqual([])
+  expect([await stateOf(culprit), await stateOf(skipped)]).toEqual(['ready', 'waiting'])
+  expect(await verify(db.pool, {})).toEqual([])
+})
+
+test('what is to run again waits for nobody, and runs once nobody has it locked', async () => {
+  const before = await one(db.pool)
+  const after = await one(db.pool, { requires: [before] })
+  for (const id of [before, after]) await finish(id, (await claimAll())[0]?.epoch as number)
+  await retryTasks(db.pool, { ids: [before], name: 'rerun', ...record })
+  const [again] = await claimAll()
+  // Somebody is about to add a task behind it.
+  await a.begin()
+  await one(a.client, { requires: [after] })
+  const finishing = b.start((client) => finish(before, again?.epoch as number, client))
+  expect(await b.settled(monitor.client)).toBe(true)
+  await finishing
+  expect([await stateOf(before), await stateOf(after)]).toEqual(['succeeded', 'succeeded'])
+  await a.end('commit')
+  await db.pool.query('select millrace.pump()')
+  expect(await stateOf(after)).toBe('ready')
+  expect(await verify(db.pool, {})).toEqual([])
+})
+
+test('a dispatcher that is found dead in the middle of a step claims nothing any more', async () => {
+  const [first, second] = [await one(db.pool), await one(db.pool)]
+  const epochs = new Map((await claimAll()).map(({ id, epoch }) => [id, epoch]))
+  // With something pending a step tells what succeeded before it claims: there it can be made to wait.
+  await db.pool.query(`insert into millrace.effect (kind, ref, n) values ('unblock', 0, 0)`)
+  await a.begin()
+  await a.client.query('lock table millrace.outbox in access exclusive mode')
+  const stepping = b.start((client) => finish(first, epochs.get(first) as number, client, 100))
+  expect(await b.settled(monitor.client)).toBe(false)
+  await a.client.query(`update millrace.dispatcher set expires_at = now() - interval '1 s' where id = $1`, [holder])
+  await a.client.query('select millrace.expire(5)')
+  await a.end('commit')
+  expect(await stepping).toMatchObject({ value: { accepted: [first], tasks: [] } })
+  expect([await stateOf(first), await stateOf(second)]).toEqual(['succeeded', 'ready'])
+})
+
+test.each([
+  // Its count goes down, and then it is skipped.
+  { requires: (id: string) => ({ requires: [{ task: id, when: 'finished' }, id] }), verb: 'cancel' },
+  // Its count goes down, and then it ends by itself.
+  {
+    requires: (id: string) => ({ requires: [id], worker: undefined, payload: undefined, milestone: true }),
+    verb: 'succeed',
+  },
+])(
+  'a task that is added while $verb is undone and done anew sees how its requirement ends',
+  async ({ requires, verb }) => {
+    for (let round = 0; round < 30; round += 1) {
+      const first = await one(db.pool)
+      const between = await one(db.pool, requires(first))
+      const act = async (client: Session['client']): Promise<void> => {
+        if (verb === 'cancel') await cancelTasks(client, { ids: [first], ...record })
+        else await succeedTask(client, { id: first, ...record })
+      }
+      for (const session of [a, b, c]) await session.begin()
+      await act(a.client)
+      const adding = b.start((client) => one(client, { requires: [between] }))
+      expect(await b.settled(monitor.client)).toBe(false)
+      const acting = c.start(act)
+      expect(await c.settled(monitor.client)).toBe(false)
+      await a.end('rollback')
+      // Either of the two may wait for the other.
+      const ended = await Promise.race([adding.then(() => b), acting.then(() => c)])
+      await ended.end('commit')
+      const outcomes = [await adding, await acting]
+      await (ended === b ? c : b).end('commit')
+      expect(outcomes.filter((outcome) => 'error' in outcome)).toEqual([])
+      await db.pool.query('select millrace.pump()')
+      expect(await verify(db.pool, {})).toEqual([])
+    }
+  },
+)

@@ -1,6 +1,6 @@
 // Overlaps too exact to be met by chance in every run: a row is locked at the very moment when another transaction would
 // change it, and what is left to do then must not be lost.
-import { type Command, claim, outcome, plain } from './commands.ts'
+import { type Command, claim, outcome, plain, type VerbName } from './commands.ts'
 import type { Move } from './interleave.ts'
 
 type Add = Extract<Command, { type: 'add' }>
@@ -10,7 +10,8 @@ const add = (...items: Add['items']): Add => ({ type: 'add', items })
 const of = (session: number, command: Command): Move => ({ session, command })
 const commit = (session: number): Move => ({ session, end: 'commit' })
 const rollback = (session: number): Move => ({ session, end: 'rollback' })
-const hold = (pick: number): Command => ({ type: 'verb', name: 'hold', pick, isAny: false })
+const verb = (name: VerbName, pick: number): Command => ({ type: 'verb', name, pick, isAny: false })
+const hold = (pick: number) => verb('hold', pick)
 
 /** The first task is running; while somebody else does something, it succeeds. */
 const whileItSucceeds = (other: Command, how: 'finish' | 'hop' = 'finish'): Move[] => [
@@ -33,4 +34,14 @@ export const scenes: [Add, Move[]][] = [
   ],
   // A superseded task that cannot be canceled yet, because somebody is about to hold it.
   [add(plain, plain, { ...afterFirst, cancels: [1] }), whileItSucceeds(hold(1))],
+  // A task is to wait for one that was marked as succeeded, waits for it, and is run again.
+  [
+    add(plain, afterFirst),
+    [
+      of(0, verb('succeed', 1)),
+      of(0, { type: 'require', pick: 0, requires: [{ pick: 1, when: 'succeeded' }] }),
+      of(0, verb('rerun', 1)),
+      commit(0),
+    ],
+  ],
 ]

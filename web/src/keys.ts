@@ -1,6 +1,6 @@
 // The keys of the keyboard. The shell and the screens say which keys they have; the help lists them, the palette offers them
 // as actions, and one listener runs them. A key of a screen comes before one of the shell.
-import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { useLayoutEffect, useRef, useSyncExternalStore } from 'react'
 
 export type Key = {
   /**
@@ -99,15 +99,16 @@ export const useKeyGroups = (): readonly KeyGroup[] => useSyncExternalStore(watc
 
 /**
  * Gives a screen its keys while it is shown: `useKeys([{ key: 'r', label: 'Retry', run }], 'Task')`. Nothing runs while
- * somebody types, or in a dialog or a menu. `run` may be a new function at every rendering.
+ * somebody types, or in a dialog or a menu. `run` may be a new function at every rendering. Whoever sees the screen can press
+ * them: they come with it, and not a moment later.
  */
 export function useKeys(keys: readonly Key[], title = 'This screen'): void {
   const latest = useRef(keys)
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = keys
   })
   const look = JSON.stringify(keys.map(({ key, label, refusal, isMove }) => [key, label, refusal, isMove]))
-  useEffect(() => {
+  useLayoutEffect(() => {
     const group: KeyGroup = {
       title,
       keys: (JSON.parse(look) as unknown[]).map((_, i) => ({

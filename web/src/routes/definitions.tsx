@@ -67,7 +67,7 @@ function Choose({ name, rev, found }: { name: string; rev: string | undefined; f
       <label className="row">
         At revision
         <input
-          key={rev ?? found?.rev}
+          key={rev}
           className="input"
           name="rev"
           inputMode="numeric"

@@ -1,5 +1,5 @@
 import { useNavigate, useRouterState } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useLayoutEffect } from 'react'
 import { startKeys, useKeys } from '../keys.ts'
 import { pauseLive, resumeLive, useLiveState } from '../live.ts'
 import { rememberRecent } from '../recent.ts'
@@ -18,7 +18,7 @@ function focusFilter(): void {
 export function useShellKeys({ openPalette, openHelp }: { openPalette: () => void; openHelp: () => void }): void {
   const navigate = useNavigate()
   const { is } = useLiveState()
-  useEffect(startKeys, [])
+  useLayoutEffect(startKeys, [])
   useKeys(
     [
       { key: 'Mod+k', label: 'Search or go to', run: openPalette, isMove: true },

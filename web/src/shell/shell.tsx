@@ -1,6 +1,6 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { CircleHelp, Search } from 'lucide-react'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { startLive, useLiveState } from '../live.ts'
 import { IconButton } from '../parts/button.tsx'
 import { Toasts } from '../parts/toast.tsx'
@@ -81,7 +81,8 @@ function useFocusOnChange() {
   const main = useRef<HTMLElement>(null)
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const first = useRef(path)
-  useEffect(() => {
+  // With the page and not a moment later: somebody may have gone on to a field of it by then.
+  useLayoutEffect(() => {
     if (first.current === path) return
     first.current = ''
     main.current?.focus()

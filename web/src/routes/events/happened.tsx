@@ -113,7 +113,7 @@ export function Happened() {
         )}
         {tail.events !== undefined && tail.hasEarlier && (
           <p className="panel-body">
-            <Button isBusy={tail.isBusy} onClick={tail.earlier}>
+            <Button isBusy={tail.isBusyEarlier} onClick={tail.earlier}>
               Earlier
             </Button>
           </p>

@@ -63,6 +63,12 @@ test('what was asked for is shown, however much there is, and stays when somethi
   expect([ids(more)?.length, ids(withHeard(more, events(7_001, 7_050)))?.at(-1)]).toEqual([KEPT + 200, 4_801])
 })
 
+test('what lies before something that is no longer shown is not taken: there would be a gap', () => {
+  const far = withNewest(behind(withNewest(begun(false), read(8, 10, 7))), read(48, 50, 47))
+  expect(withEarlier(far, read(1, 7), 7)).toBe(far)
+  expect(ids(withEarlier(far, read(45, 47, 44), 47))).toEqual([50, 49, 48, 47, 46, 45])
+})
+
 test('several scopes are listened to, and several tasks looked at, by number or natural key', () => {
   expect([scopesOf({}), scopesOf({ scope: 'node,archive:*' })]).toEqual([['*'], ['node', 'archive:*']])
   const made = event(1, { name: 'failed', task: '7', scope: 'archive:Mill', key: '12:index' })

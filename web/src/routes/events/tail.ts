@@ -63,8 +63,12 @@ export function withNewest(tail: Tail, { events, before }: Earlier): Tail {
   return shown(next, [...waiting, ...events, ...(isMet ? known : [])])
 }
 
-/** With what lies before: all of it stays, and there is room for what comes beside it. */
-export function withEarlier(tail: Tail, { events, before }: Earlier): Tail {
+/**
+ * With what lies before: all of it stays, and there is room for what comes beside it. Where it was read from another place
+ * than what is shown now begins at, something would be missing between them.
+ */
+export function withEarlier(tail: Tail, { events, before }: Earlier, from = tail.before): Tail {
+  if (from !== tail.before) return tail
   const all = [...(tail.events ?? []), ...events]
   return shown({ ...tail, before, most: all.length + KEPT }, all)
 }

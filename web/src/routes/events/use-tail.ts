@@ -19,35 +19,23 @@ export function useTail(filter: EventFilter, until: number | undefined) {
   const isMoment = until !== undefined
   const [tail, setTail] = useState(() => begun(isMoment))
   const [error, setError] = useState<Error>()
-  const [isBusy, setBusy] = useState(true)
-  const running = useRef<AbortController>(undefined)
+  const newest = useReading(filter, setTail, setError)
+  const earlier = useReading(filter, setTail, setError)
   const { scope, topics, task } = filter
 
-  const load = async (position: number | undefined, take: (tail: Tail, found: Earlier) => Tail) => {
-    running.current?.abort()
-    const ended = new AbortController()
-    running.current = ended
-    setBusy(true)
-    setError(undefined)
-    try {
-      const found = await readEarlier(filter, position ?? (await readPosition(ended.signal)), ended.signal)
-      if (!ended.signal.aborted) setTail((now) => take(now, found))
-    } catch (failed) {
-      if (!ended.signal.aborted) setError(failed as Error)
-    } finally {
-      if (!ended.signal.aborted) setBusy(false)
-    }
-  }
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter or moment begins anew
   useEffect(() => {
     setTail(begun(isMoment))
-    void load(until, withNewest)
-    return () => running.current?.abort()
+    void newest.read(until, withNewest)
+    return () => {
+      newest.end()
+      earlier.end()
+    }
   }, [scope, topics, task, until])
 
   const refresh = () => {
     setTail(behind)
-    void load(until, withNewest)
+    void newest.read(until, withNewest)
   }
   const hear = (heard: readonly LiveEvent[]) =>
     setTail((now) =>
@@ -66,13 +54,40 @@ export function useTail(filter: EventFilter, until: number | undefined) {
   return {
     events: tail.events,
     error,
-    isBusy,
+    isBusy: newest.isBusy,
     isPaused: tail.isPaused,
     waiting: tail.waiting.length,
     hasEarlier: tail.before !== undefined,
+    isBusyEarlier: earlier.isBusy,
     pause: () => setTail(paused),
     resume,
-    earlier: () => void load(tail.before, withEarlier),
+    earlier: () => void earlier.read(tail.before, (now, found) => withEarlier(now, found, tail.before)),
     retry: refresh,
   }
+}
+
+/** One reading at a time: the newest may be read while somebody waits for what lies before, and keep neither from the other. */
+function useReading(
+  filter: EventFilter,
+  setTail: (change: (tail: Tail) => Tail) => void,
+  setError: (error: Error | undefined) => void,
+) {
+  const [isBusy, setBusy] = useState(false)
+  const running = useRef<AbortController>(undefined)
+  const read = async (position: number | undefined, take: (tail: Tail, found: Earlier) => Tail) => {
+    running.current?.abort()
+    const ended = new AbortController()
+    running.current = ended
+    setBusy(true)
+    setError(undefined)
+    try {
+      const found = await readEarlier(filter, position ?? (await readPosition(ended.signal)), ended.signal)
+      if (!ended.signal.aborted) setTail((now) => take(now, found))
+    } catch (failed) {
+      if (!ended.signal.aborted) setError(failed as Error)
+    } finally {
+      if (running.current === ended) setBusy(false)
+    }
+  }
+  return { isBusy, read, end: () => running.current?.abort() }
 }

@@ -25,13 +25,23 @@ export function LogSearch({ wanted, found, at, round, onWanted, onStep, onFocus,
   const input = useRef<HTMLInputElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: opened again, it has the focus again
   useEffect(() => input.current?.select(), [round])
-  const latest = useRef({ wanted, onWanted })
+  const { q, isRegex, isCase } = wanted
+  // What was asked for last: the address comes after it, and may come late.
+  const asked = useRef(wanted)
   useEffect(() => {
-    latest.current = { wanted, onWanted }
+    asked.current = { q, isRegex, isCase }
+  }, [q, isRegex, isCase])
+  const ask = (patch: Partial<Wanted>) => {
+    asked.current = { ...asked.current, ...patch }
+    onWanted(asked.current)
+  }
+  const latest = useRef(ask)
+  useEffect(() => {
+    latest.current = ask
   })
   useEffect(() => {
-    if (text === latest.current.wanted.q) return
-    const timer = setTimeout(() => latest.current.onWanted({ ...latest.current.wanted, q: text }), TYPING_MS)
+    if (text === asked.current.q) return
+    const timer = setTimeout(() => latest.current({ q: text }), TYPING_MS)
     return () => clearTimeout(timer)
   }, [text])
   return (
@@ -40,28 +50,23 @@ export function LogSearch({ wanted, found, at, round, onWanted, onStep, onFocus,
         ref={input}
         className="input mono"
         aria-label="Search the whole log"
-        placeholder={wanted.isRegex ? 'pattern (RE2)' : 'text'}
+        placeholder={isRegex ? 'pattern (RE2)' : 'text'}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onFocus={() => onFocus(true)}
         onBlur={() => onFocus(false)}
         onKeyDown={(event) => {
           if (event.key === 'Escape') onClose()
-          if (event.key === 'Enter' && text === wanted.q) onStep(event.shiftKey ? -1 : 1)
+          if (event.key === 'Enter' && text === q) onStep(event.shiftKey ? -1 : 1)
         }}
       />
       <Toggle
         icon={CaseSensitive}
         label="Capital and small letters differ"
-        isOn={wanted.isCase}
-        onToggle={(isCase) => onWanted({ ...wanted, isCase })}
+        isOn={isCase}
+        onToggle={(isOn) => ask({ isCase: isOn })}
       />
-      <Toggle
-        icon={Regex}
-        label="A pattern of RE2"
-        isOn={wanted.isRegex}
-        onToggle={(isRegex) => onWanted({ ...wanted, isRegex })}
-      />
+      <Toggle icon={Regex} label="A pattern of RE2" isOn={isRegex} onToggle={(isOn) => ask({ isRegex: isOn })} />
       <span className="log-search-count" role="status">
         <Count wanted={wanted} found={found} at={at} />
       </span>
