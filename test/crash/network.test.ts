@@ -70,6 +70,7 @@ test('a step whose answer is lost neither doubles its successes nor keeps what i
   await using dispatcher = await startDispatcher(proxy.databaseUrl, {
     leaseSeconds: 60,
     concurrency: 1,
+    prefetch: 0, // else a second step may be under way, and claim the next
     isHolding: true,
     kinds: ['crash.plain', 'crash.hold'],
   })

@@ -243,6 +243,29 @@ test('rows keep their places: what is new is counted, and shown when asked for',
   await expect.poll(() => page.getByRole('button', { name: /new$/ }).count()).toBe(0)
 })
 
+test('the badge says live when the rows are of this moment, not before', async () => {
+  await dashboard.graph.add({ scope: 'caught-up', key: 'first' })
+  const { page } = await dashboard.visit('/tasks?q=scope:caught-up')
+  await page.getByRole('link', { name: 'caught-up/first' }).waitFor()
+  await page.getByRole('button', { name: /^live/ }).click()
+  let answer = () => {}
+  const isAnswered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/v1/tasks?**', (route) => isAnswered.then(() => route.continue()))
+  await page.getByRole('button', { name: /^paused/ }).click()
+  // Its event comes, so the stream stands; what came before it is not there yet.
+  await expect
+    .poll(async () => {
+      await dashboard.graph.add({ scope: 'caught-up' })
+      return page.getByRole('button', { name: /new$/ }).count()
+    })
+    .toBe(1)
+  expect(await page.getByRole('button', { name: /^catching up/ }).count()).toBe(1)
+  answer()
+  await page.getByRole('button', { name: /^live/ }).waitFor()
+})
+
 test('a long list is fetched page by page, and only what is in view is in the document', async () => {
   const items = Array.from({ length: 450 }, (_, i) => dashboard.graph.add({ scope: 'many', key: `task-${i}` }))
   await Promise.all(items)

@@ -16,7 +16,12 @@ export type LiveState =
   | { readonly is: 'paused'; readonly since: number }
   | { readonly is: 'offline'; readonly since: number }
 
-type Listener = { readonly topics: readonly string[]; hear(events: readonly LiveEvent[]): void; reset(): void }
+type Listener = {
+  readonly topics: readonly string[]
+  hear(events: readonly LiveEvent[]): void
+  /** Resolves when what is shown is of this moment again. */
+  reset(): unknown
+}
 
 /** A hidden tab keeps hearing for so long: who looks away for a moment finds everything as it is. */
 const HIDDEN_MS = 30_000
@@ -24,7 +29,11 @@ const HIDDEN_MS = 30_000
 const listeners = new Set<Listener>()
 const hearers = new Set<(events: readonly LiveEvent[]) => void>()
 const watchers = new Set<() => void>()
+/** As the stream is; `shown` is what the badge says of it. */
 let state: LiveState = { is: 'catching up' }
+let shown: LiveState = state
+/** Listeners that fetch what they have missed. */
+let catchingUp = 0
 let lagMs = 0
 let isPaused = false
 let waiting: LiveEvent[] = []
@@ -56,9 +65,16 @@ function setState(next: LiveState): void {
   if (isPaused && next.is !== 'paused') return
   const isBack = state.is === 'offline' && (next.is === 'live' || next.is === 'polling')
   state = next
-  for (const watch of watchers) watch()
+  showState()
   // What could not be fetched meanwhile is fetched now.
   if (isBack) tellReset()
+}
+
+/** Events come, but what is shown is not of this moment before what was missed has been fetched. */
+function showState(): void {
+  const isBehind = catchingUp > 0 && (state.is === 'live' || state.is === 'polling')
+  shown = isBehind ? { is: 'catching up' } : state
+  for (const watch of watchers) watch()
 }
 
 function askForFrame(): void {
@@ -91,7 +107,17 @@ export function isOf(topic: string, scope: string): boolean {
 
 function tellReset(): void {
   waiting = []
-  for (const listener of listeners) listener.reset()
+  for (const listener of listeners) void catchUp(listener)
+}
+
+async function catchUp(listener: Listener): Promise<void> {
+  const caughtUp = listener.reset()
+  if (!(caughtUp instanceof Promise)) return
+  catchingUp += 1
+  showState()
+  await caughtUp.catch(() => undefined)
+  catchingUp -= 1
+  showState()
 }
 
 function followListeners(): void {
@@ -149,16 +175,16 @@ const watch = (onChange: () => void) => {
   return () => watchers.delete(onChange)
 }
 
-export const useLiveState = (): LiveState => useSyncExternalStore(watch, () => state)
+export const useLiveState = (): LiveState => useSyncExternalStore(watch, () => shown)
 
 /**
  * Hears the events of the given scopes (`archive:My-Project`, `archive:*`, `*`), at most once per frame. `onReset` is
- * called when events may have been missed.
+ * called when events may have been missed; until the promise that it answers resolves, the badge says so.
  */
 export function useLive(
   topics: readonly string[],
   onEvents: (events: readonly LiveEvent[]) => void,
-  onReset: () => void = () => {},
+  onReset: () => unknown = () => {},
 ): void {
   const latest = useRef({ onEvents, onReset })
   useEffect(() => {

@@ -133,9 +133,9 @@ export class EventStream {
           // Where nothing happened in any scope, nothing was missed.
           const isMissed = isNew && position !== this.#left
           if (isNew) this.#goTo(position)
-          this.#working({ is: 'live' })
           // What was fetched before may have changed before this moment, and nobody told.
           if (isMissed) this.#options.onReset(position)
+          this.#working({ is: 'live' })
         },
         onEvent: (event) => {
           if (!isCurrent()) return
@@ -212,8 +212,8 @@ export class EventStream {
   #take(page: Page, hasMore: boolean): void {
     const isNew = this.#position === undefined
     this.#goTo(page.position)
-    this.#working({ is: hasMore ? 'connecting' : 'polling' })
     if (isNew) this.#options.onReset(page.position)
+    this.#working({ is: hasMore ? 'connecting' : 'polling' })
     if (page.items.length > 0) this.#options.onEvents(page.items, page.position)
   }
 }

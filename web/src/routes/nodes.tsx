@@ -100,7 +100,7 @@ function useTree({ zoom, state, type }: Search): NodeTree {
   useLive(
     ['node'],
     (events) => void tree.hear(events).catch(() => {}),
-    () => void tree.reset(),
+    () => tree.reset(),
   )
   return tree
 }

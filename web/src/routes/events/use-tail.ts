@@ -35,7 +35,7 @@ export function useTail(filter: EventFilter, until: number | undefined) {
 
   const refresh = () => {
     setTail(behind)
-    void newest.read(until, withNewest)
+    return newest.read(until, withNewest)
   }
   const hear = (heard: readonly LiveEvent[]) =>
     setTail((now) =>
@@ -49,7 +49,7 @@ export function useTail(filter: EventFilter, until: number | undefined) {
   useLive(isMoment ? [] : scopesOf(filter), hear, onReset)
   const resume = () => {
     setTail(resumed)
-    if (tail.isBehind) refresh()
+    if (tail.isBehind) void refresh()
   }
   return {
     events: tail.events,
@@ -62,7 +62,7 @@ export function useTail(filter: EventFilter, until: number | undefined) {
     pause: () => setTail(paused),
     resume,
     earlier: () => void earlier.read(tail.before, (now, found) => withEarlier(now, found, tail.before)),
-    retry: refresh,
+    retry: () => void refresh(),
   }
 }
 

@@ -73,7 +73,7 @@ function useFreshNode(id: string): void {
     (events) => {
       if (events.some(({ key, name }) => key === id || name === 'node.added')) void pace.ask()
     },
-    () => void pace.ask(),
+    () => pace.ask(),
   )
 }
 

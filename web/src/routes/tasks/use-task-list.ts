@@ -48,7 +48,7 @@ export function useTaskList(q: string) {
     if (isSuccess) setChanges(whenAnswered)
   }
   // What came before the stream stood may be missing: one page is fetched again in its place, several begin anew.
-  const catchUp = () => void ((list.data?.pages.length ?? 0) > 1 ? reload() : refetch())
+  const catchUp = () => ((list.data?.pages.length ?? 0) > 1 ? reload() : refetch())
   useLive(['*'], hear, catchUp)
   const fresh = useMemo(() => countFresh(changes, listed), [changes, listed])
   // Where nothing is shown, nothing can lose its place.
