@@ -36,13 +36,26 @@ async function ranTask(script: string): Promise<string> {
 
 const logOf = (page: Page) => page.getByRole('group', { name: /^Log of attempt/ })
 const shownLine = (page: Page, text: string) => logOf(page).getByText(text, { exact: true })
-const isInView = (page: Page, line: number) =>
-  page.waitForFunction((number) => {
+const isInView = async (page: Page, line: number) => {
+  const look = (number: number) => {
     const [row, box] = [document.querySelector(`[data-line="${number}"]`), document.querySelector('.log-box')]
     if (row === null || box === null) return false
     const [a, b] = [row.getBoundingClientRect(), box.getBoundingClientRect()]
     return a.top >= b.top - 1 && a.bottom <= b.bottom + 1 && row.querySelector('.log-text') !== null
-  }, line)
+  }
+  const isThere = page.waitForFunction(look, line)
+  await isThere.catch(async (error: Error) => {
+    throw new Error(`line ${line} is not in view, but ${await whatIsInView(page)}`, { cause: error })
+  })
+}
+
+const whatIsInView = (page: Page) =>
+  page.evaluate(() => {
+    const box = document.querySelector('.log-box')
+    const place = box && `${box.scrollTop} of ${box.scrollHeight} px, ${box.clientHeight} px high`
+    const lines = [...document.querySelectorAll<HTMLElement>('[data-line]')].map(({ dataset }) => dataset['line'])
+    return `${lines[0]} to ${lines.at(-1)} are drawn, ${place}: ${document.querySelector('main')?.innerText.slice(0, 500)}`
+  })
 
 test('of 200,000 lines only those in view are fetched and drawn, wherever one goes', async () => {
   const { page, complaints } = await dashboard.visit('/')
