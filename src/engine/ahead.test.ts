@@ -20,10 +20,56 @@ test('of tasks that are over as soon as they come more and more are claimed ahea
   const seen = []
   for (let round = 0; round < 5; round += 1) {
     work(ahead, 10, 0)
+    ahead.claimed(true)
     pass(500)
     seen.push(ahead.tasks)
   }
   expect(seen).toEqual([40, 160, 640, 1000, 1000])
+})
+
+/** One that knows that its tasks are over at once. */
+function aQuickOne(): Ahead {
+  const ahead = new Ahead(10, 800)
+  for (let round = 0; round < 5; round += 1) {
+    work(ahead, 10, 0)
+    void ahead.tasks
+  }
+  return ahead
+}
+
+/** What is claimed ahead after so many claims that were filled. */
+function afterFilled(ahead: Ahead, claims: number): number {
+  for (let claim = 0; claim < claims; claim += 1) {
+    work(ahead, 10, 0)
+    ahead.claimed(true)
+  }
+  return ahead.tasks
+}
+
+test('more than 500 are claimed ahead after three claims that were filled, and less again after one that was not', () => {
+  const ahead = aQuickOne()
+  expect(afterFilled(ahead, 2)).toBe(500)
+  expect(afterFilled(ahead, 1)).toBe(800)
+  ahead.claimed(false)
+  expect(ahead.tasks).toBe(500)
+})
+
+test('where large claims were not filled they come back later and later; where they were, as soon as at first', () => {
+  const ahead = aQuickOne()
+  const untilLarge = () => {
+    for (let claims = 1; claims < 1000; claims += 1) if (afterFilled(ahead, 1) === 800) return claims
+    return undefined
+  }
+  const seen = []
+  for (let round = 0; round < 9; round += 1) {
+    seen.push(untilLarge())
+    ahead.claimed(false)
+  }
+  expect(seen).toEqual([3, 6, 12, 24, 48, 96, 192, 192, 192])
+  expect(untilLarge()).toBe(192)
+  afterFilled(ahead, 8)
+  ahead.claimed(false)
+  expect(untilLarge()).toBe(3)
 })
 
 test('of long tasks none is claimed ahead, of others as many as begin within 25 ms', () => {

@@ -11,7 +11,7 @@ export type DispatchOptions = {
   readonly queues?: readonly string[]
   /** How long a silent dispatcher keeps its tasks. Default: 30. */
   readonly leaseSeconds?: number
-  /** Tasks claimed beyond the free places, at most, while they are short. Default: 500. */
+  /** Tasks claimed beyond the free places, at most, while they are short and there are many. Default: 800. */
   readonly prefetch?: number
   /** Deaths of a dispatcher after which a task that ran there fails. Default: 5. */
   readonly maxDeaths?: number
@@ -33,7 +33,7 @@ export type Settings = Required<Omit<DispatchOptions, 'queues' | 'version' | 'on
 
 /** The options with their defaults. Throws `InvalidOption` for what cannot be used. */
 export function toSettings(options: DispatchOptions): Settings {
-  const { concurrency = 10, leaseSeconds = 30, prefetch = 500, maxDeaths = 5, stopSeconds = 30 } = options
+  const { concurrency = 10, leaseSeconds = 30, prefetch = 800, maxDeaths = 5, stopSeconds = 30 } = options
   const check = (name: string, value: number, isGood: boolean) => {
     if (!isGood) throw new InvalidOption(`${name} cannot be ${value}`)
   }

@@ -199,7 +199,10 @@ export class Pace {
       if (next?.lane === lane && next.priority === priority) return
       this.#claimed(lane, { priority, order })
     })
-    if (room > 0) this.#isSaturated = claimed.length >= room
+    if (room > 0) {
+      this.#isSaturated = claimed.length >= room
+      this.#ahead.claimed(this.#isSaturated)
+    }
     if (claimed.length > 0) this.#polls = 0
   }
 

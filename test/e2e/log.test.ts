@@ -54,7 +54,7 @@ const whatIsInView = (page: Page) =>
     const box = document.querySelector('.log-box')
     const place = box && `${box.scrollTop} of ${box.scrollHeight} px, ${box.clientHeight} px high`
     const lines = [...document.querySelectorAll<HTMLElement>('[data-line]')].map(({ dataset }) => dataset['line'])
-    return `${lines[0]} to ${lines.at(-1)} are drawn, ${place}: ${document.querySelector('main')?.innerText.slice(0, 500)}`
+    return `${lines[0]} to ${lines.at(-1)} are drawn, ${place}: ${document.querySelector('main')?.textContent?.slice(0, 500)}`
   })
 
 test('of 200,000 lines only those in view are fetched and drawn, wherever one goes', async () => {
