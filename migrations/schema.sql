@@ -7,7 +7,7 @@ schema millrace
 -- types
 
 millrace.condition enum ('succeeded', 'failed', 'finished', 'ended')
-millrace.effect_kind enum ('unblock', 'skip', 'supersede', 'complete', 'gate', 'rerun')
+millrace.effect_kind enum ('unblock', 'skip', 'supersede', 'complete', 'gate', 'rerun', 'capacity')
 millrace.state enum ('waiting', 'delayed', 'ready', 'running', 'held', 'succeeded', 'failed', 'canceled', 'skipped')
 
 -- sequences
@@ -750,7 +750,7 @@ millrace.node_now (
 
 -- functions
 
-millrace.add(p_lanes integer[], p_scopes text[], p_payloads text, p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan a89c2a983711
+millrace.add(p_lanes integer[], p_scopes text[], p_payloads text, p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_limits integer[], p_capacities integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 9f5e74b32de2
 millrace.add_edges(p_ids bigint[], p_items integer[], p_prerequisites bigint[], p_conditions text[]) returns void plpgsql 6ed379402d94
 millrace.add_simple(p_lanes integer[], p_scopes text[], p_payloads text, p_priorities integer[], p_max_attempts smallint[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_creator bigint, p_actor text) returns bigint[] plpgsql 47eebe2c856d
 millrace.begin_behind(p_lanes integer[], p_few bigint, OUT gone bigint, OUT marks json) returns record plpgsql stable a5038956ca15
@@ -771,7 +771,7 @@ millrace.few_in(p_states text[]) returns bigint[] plpgsql stable 1f4ef694ad07
 millrace.filter_tasks(p_ids bigint[], p_before bigint, p_limit integer, p_states text[], p_scopes text[], p_patterns text[], p_lanes integer[], p_creator bigint, p_keys text[], p_words text[]) returns bigint[] plpgsql stable e78afe9a7442
 millrace.finish(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[]) returns bigint[] plpgsql 47426bd16f96
 millrace.finish_leased(p_holder integer, p_ids bigint[], p_epochs integer[], p_outputs jsonb[], p_unchanged bigint[], OUT accepted bigint[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan d39b8a858876
-millrace.gate_ids(p_names text[], p_capacities integer[]) returns integer[] plpgsql 885ad3da54bb
+millrace.gate_ids(p_names text[], p_capacities integer[]) returns integer[] plpgsql f96cc2b229c9
 millrace.heartbeat(p_holder integer, p_reached jsonb DEFAULT NULL::jsonb, OUT is_alive boolean, OUT canceling bigint[], OUT wanted text) returns record plpgsql d4b4a97bd694
 millrace.hold(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 2e04bf6844cf
 millrace.hop(p_holder integer, p_id bigint, p_epoch integer, p_output jsonb, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_to_priority integer[]) returns json plpgsql 9a1b844f2ec6
@@ -793,7 +793,7 @@ millrace.prioritize(p_ids bigint[], p_priority integer, p_cause text, p_actor te
 millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states text[], p_limit integer, p_after bigint, OUT count integer, OUT last bigint) returns record plpgsql a7964753536e
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.publish_index(p_task bigint, p_left_out bigint, OUT files bigint, OUT began bigint, OUT ended bigint) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan febfb9701e2c
-millrace.pump() returns integer plpgsql 8fab199c77e1
+millrace.pump() returns integer plpgsql 8e6a9ed92aff
 millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql 4bfab6f8ac29
 millrace.read_outbox(p_after bigint, p_scan integer, p_limit integer, p_tasks bigint[], p_scopes text[], p_prefixes text[], p_names text[]) returns json plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 886e74840f0e
 millrace.reblock(p_ids bigint[]) returns void plpgsql 4e1498040d49
@@ -811,6 +811,7 @@ millrace.retry(p_ids bigint[], p_name text, p_cause text, p_actor text) returns 
 millrace.rewire(p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0ec1cf6f458b
 millrace.search_tasks(p_from bigint, p_before bigint, p_scopes text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint) returns bigint[] plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f6898f76ab66
 millrace.sequence_outbox() returns bigint plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan cba43d4ae799
+millrace.set_capacities(p_gates integer[], p_capacities integer[], p_is_new boolean) returns boolean plpgsql fa19a58226c1
 millrace.set_idle(p_holder integer, p_lanes integer[], p_is_idle boolean) returns void plpgsql b12e0b4f5b2b
 millrace.settle(p_ids bigint[], p_state millrace.state) returns bigint[] plpgsql 17195b61cf49
 millrace.skip(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 690f9bcb6370

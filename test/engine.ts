@@ -87,7 +87,7 @@ export type TestEngine = {
   expire(holder: number, maxDeaths?: number): Promise<void>
   /** Names of a task's history, in order. */
   story(id: TaskId): Promise<string[]>
-  /** How many rows each table of the graph has. */
+  /** How many rows each table of the graph has, and what its gates let in. */
   rows(): Promise<Record<string, number>>
 }
 
@@ -153,6 +153,7 @@ export function useEngine(): TestEngine {
     story: async (id) => (await millrace.history(id)).map((entry) => entry.name),
     async rows() {
       const counts = TABLES.map((table) => `(select count(*)::int from millrace.${table}) as ${table}`)
+      counts.push('(select sum(capacity)::int from millrace.gate) as capacity')
       const { rows } = await db.pool.query(`select ${counts.join(', ')}`)
       return rows[0] as Record<string, number>
     },

@@ -4,13 +4,14 @@
 -- position in this call; its condition is succeeded where none is given. The caller has made sure that an item names no
 -- edge twice and that edges within the call close no cycle; with an existing prerequisite a new task cannot. Gates come in
 -- the order in which they are passed, the same for all tasks. A key that exists in its scope answers the task that has it.
--- Payloads come as lines of JSON, of which null is none; without scopes all are of the default one.
+-- Payloads come as lines of JSON, of which null is none; without scopes all are of the default one. Of each limit that is
+-- asked for, p_limits is its gate and p_capacities how many it is to let in at once from now on.
 create function millrace.add(
   p_lanes int[], p_scopes text[], p_payloads text, p_priorities int[], p_keys text[], p_max_attempts smallint[],
   p_not_before timestamptz[], p_delays float8[], p_held_by text[],
   p_edge_items int[], p_edge_prerequisites bigint[], p_edge_conditions text[],
   p_cancel_items int[], p_cancel_targets bigint[], p_cancel_chains boolean[],
-  p_gate_items int[], p_gates int[],
+  p_gate_items int[], p_gates int[], p_limits int[], p_capacities int[],
   p_creator bigint, p_actor text,
   out ids bigint[], out existing bigint[]
 )
@@ -33,6 +34,7 @@ declare
   v_created       bigint[];
   v_readied       bigint[];
   v_claimable     int;
+  v_has_changed   boolean := false;
   v_row           record;
 begin
   if num_nulls(p_keys, p_not_before, p_delays, p_held_by, p_cancel_items, p_gate_items) = 6 then
@@ -177,11 +179,12 @@ begin
     insert into millrace.outbox (name, next, tasks, priors, actor)
     select 'held', 'held', array_agg(h.task), array_agg(h.prior), h.actor from held h group by h.actor;
   end if;
+  if p_limits is not null then v_has_changed := millrace.set_capacities(p_limits, p_capacities, true); end if;
   if v_special is not null then v_claimable := v_claimable + millrace.make_ready(v_special); end if;
   if v_doomed is not null then
     insert into millrace.effect (kind, ref, culprit) select 'skip', v_ids[x.item], x.culprit from unnest(v_doomed, v_culprits) x(item, culprit);
   end if;
-  if v_special is not null or v_doomed is not null then v_claimable := v_claimable + millrace.pump(); end if;
+  if v_special is not null or v_doomed is not null or v_has_changed then v_claimable := v_claimable + millrace.pump(); end if;
   if v_claimable > 0 then perform millrace.wake(); end if;
 
   ids := case when v_old is null then v_ids else array(
@@ -288,19 +291,16 @@ begin
   from unnest(p_items, p_prerequisites, p_conditions) x(item, prerequisite, condition);
 end $$;
 
--- Numbers for the named gates, made where they are new. A limit's capacity is what was last asked for.
+-- Numbers for the named gates, made where they are new.
 create function millrace.gate_ids(p_names text[], p_capacities int[]) returns int[]
 language plpgsql as $$
 begin
-  with changed as (
-    insert into millrace.gate (name, capacity)
-    select x.name, x.capacity from unnest(p_names, p_capacities) x(name, capacity) order by x.name
-    on conflict (name) do update set capacity = excluded.capacity where millrace.gate.capacity <> excluded.capacity
-    returning id
-  )
-  insert into millrace.effect (kind, ref) select 'gate', c.id from changed c;
-  -- There may be room for some that queue.
-  if found and millrace.pump() > 0 then perform millrace.wake(); end if;
+  insert into millrace.gate (name, capacity)
+  select x.name, x.capacity
+  from unnest(p_names, p_capacities) x(name, capacity)
+  where not exists (select 1 from millrace.gate g where g.name = x.name)
+  order by x.name
+  on conflict do nothing;
   return array(
     select g.id from unnest(p_names) with ordinality x(name, n) join millrace.gate g on g.name = x.name order by x.n
   );

@@ -24,12 +24,13 @@ begin
         limit 1000
         for update skip locked
       ))
-      returning kind, ref, n, culprit
+      returning id, kind, ref, n, culprit
     )
     select array_agg(s.kind), array_agg(s.ref), array_agg(s.n), array_agg(s.culprit)
     into v_kinds, v_refs, v_counts, v_culprits
     from (
-      select t.kind, t.ref, sum(t.n)::int as n, t.culprit
+      -- Of what a limit is to be, the last holds.
+      select t.kind, t.ref, coalesce((array_agg(t.n order by t.id desc) filter (where t.kind = 'capacity'))[1], sum(t.n))::int as n, t.culprit
       from taken t
       group by t.kind, t.ref, t.culprit
       order by t.kind, t.ref
@@ -68,6 +69,12 @@ begin
       v_claimable := v_claimable + millrace.rerun_dependents(v_a, v_b);
     end if;
 
+    if 'capacity' = any(v_kinds) then
+      select array_agg(x.ref), array_agg(x.n) into v_a, v_n
+      from unnest(v_kinds, v_refs, v_counts) x(kind, ref, n) where x.kind = 'capacity';
+      perform millrace.set_capacities(v_a::int[], v_n, false);
+    end if;
+
     if 'gate' = any(v_kinds) then
       select array_agg(x.ref), array_agg(x.n) into v_a, v_n
       from unnest(v_kinds, v_refs, v_counts) x(kind, ref, n) where x.kind = 'gate';
@@ -75,6 +82,39 @@ begin
     end if;
   end loop;
   return v_claimable;
+end $$;
+
+-- Lets so many in at once from now on; there may be room for some that queue. Never waits: what is locked stays to be done.
+-- p_is_new: it was asked for just now, and replaces what was asked for before. Answers whether anything changes.
+create function millrace.set_capacities(p_gates int[], p_capacities int[], p_is_new boolean) returns boolean
+language plpgsql as $$
+declare
+  v_gates      int[];
+  v_capacities int[];
+  v_locked     int[];
+begin
+  select array_agg(x.gate), array_agg(x.capacity) into v_gates, v_capacities
+  from unnest(p_gates, p_capacities) x(gate, capacity)
+  where x.capacity <> (select g.capacity from millrace.gate g where g.id = x.gate);
+  if v_gates is null then return false; end if;
+  v_locked := array(select g.id from millrace.gate g where g.id = any(v_gates) order by g.id for update skip locked);
+  update millrace.gate g
+  set capacity = x.capacity
+  from unnest(v_gates, v_capacities) x(gate, capacity)
+  where g.id = x.gate and g.id = any(v_locked);
+  if p_is_new then
+    delete from millrace.effect
+    where ctid = any(array(
+      select e.ctid from millrace.effect e where e.kind = 'capacity' and e.ref = any(v_gates) for update skip locked
+    ));
+  end if;
+  insert into millrace.effect (kind, ref) select 'gate', x from unnest(v_locked) x;
+  insert into millrace.effect (kind, ref, n, stalled)
+  select 'capacity', x.gate, x.capacity, pg_current_xact_id()
+  from unnest(v_gates, v_capacities) x(gate, capacity)
+  where not (x.gate = any(v_locked))
+    and (p_is_new or not exists (select 1 from millrace.effect e where e.kind = 'capacity' and e.ref = x.gate));
+  return true;
 end $$;
 
 -- Ends milestones that have become ready: they succeed by themselves.

@@ -1,7 +1,8 @@
 // What a person or an application does to tasks by hand. Each verb is one call of the engine in the database; a task
 // whose state does not allow it is refused by name, and then none of the given tasks is touched.
 import { type Db, type Pool, transaction } from '../db/index.ts'
-import { checkPriority, toEdges, toTaskId } from './add.ts'
+import { toEdges, toTaskId } from './add.ts'
+import { checkPriority } from './add-options.ts'
 import { StateRefused, translated, UnfinishedWork } from './errors.ts'
 import { read, type TaskRef } from './read.ts'
 import { countUnfinished, findSucceeded } from './reads.sql.ts'

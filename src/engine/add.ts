@@ -1,55 +1,14 @@
 import type { Db } from '../db/index.ts'
-import { CycleRefused, InvalidOption, InvalidPayload, TaskNotFound, translated } from './errors.ts'
+import { type AddItem, checkOptions, type RequirementRef, toCondition } from './add-options.ts'
+import { CycleRefused, InvalidPayload, TaskNotFound, translated } from './errors.ts'
 import type { Names } from './names.ts'
 import { isStorable } from './output.ts'
 import { parse } from './schema.ts'
 import type { Condition, TaskId } from './task.ts'
 import { addTasks } from './tasks.sql.ts'
-import { checkName, checkText } from './text.ts'
-import type { AnyWorker, Requirement } from './worker.ts'
-
-/** An earlier or later item of the same call, by its position. */
-export type ItemRef = { readonly item: number; readonly when?: Condition }
-/**
- * A task that is canceled. `isChain`: so is what that one would have canceled by such an edge of its own, unless it has
- * become ready and done so itself. A line of tasks, each canceling all before it, needs one edge for each.
- */
-export type CancelRef = TaskId | ({ readonly isChain?: boolean } & (ItemRef | { readonly task: TaskId }))
-type RequirementRef = TaskId | { readonly task: TaskId; readonly when?: Condition } | ItemRef
-
-export type AddOptions = {
-  /** Unique within the scope: adding it again answers the task that is there. */
-  readonly key?: string
-  /** The line of its own that the task belongs to. Default: `default`. */
-  readonly scope?: string
-  readonly queue?: string
-  /** Lower runs first. Default: 0. */
-  readonly priority?: number
-  readonly requires?: readonly RequirementRef[]
-  /** Tasks that are canceled when this one becomes ready. */
-  readonly cancels?: readonly CancelRef[]
-  /** Not before this time, by the database's clock. */
-  readonly notBefore?: Date
-  readonly delaySeconds?: number
-  readonly maxAttempts?: number
-  /** Names that only one running task may have at a time. */
-  readonly locks?: readonly string[]
-  /** At most `max` tasks of the group run at once. */
-  readonly limit?: { readonly group: string; readonly max: number }
-  /** Add it stopped: it starts once it is released. The text says by whom. */
-  readonly heldBy?: string
-  /** Who adds it, for the record. */
-  readonly actor?: string
-  /** A `pg` client in a transaction of the caller's: the task exists if and when that commits. */
-  readonly client?: Db
-}
-
-export type AddItem = Omit<AddOptions, 'client' | 'actor'> &
-  (
-    | { readonly worker: AnyWorker | string; readonly payload: unknown; readonly milestone?: never }
-    /** A task without a kind: it succeeds by itself once its requirements are met. */
-    | { readonly milestone: true; readonly worker?: never; readonly payload?: unknown }
-  )
+import { checkText } from './text.ts'
+import { withItem } from './which-item.ts'
+import type { Requirement } from './worker.ts'
 
 export type AddedTask = {
   readonly id: TaskId
@@ -69,12 +28,20 @@ export async function add(
   items: readonly AddItem[],
   context: AddContext = {},
 ): Promise<AddedTask[]> {
+  try {
+    return await addAll(db, names, items, context)
+  } catch (error) {
+    throw items.length > 1 ? withItem(error, items) : error
+  }
+}
+
+async function addAll(db: Db, names: Names, items: readonly AddItem[], context: AddContext): Promise<AddedTask[]> {
   if (items.length === 0) return []
   refuseCycle(items)
   checkText('actor', context.actor)
   const payloads = items.map((item, i) => toPayload(item, i, items.length, names))
   const lanes = await names.lanes(items)
-  const gates = await names.gates(items)
+  const { passed, limits } = await names.gates(items)
   const links = toLinks(items)
   const column = <T>(of: (item: AddItem) => T | null | undefined): (T | null)[] | null =>
     items.some((item) => of(item) != null) ? items.map((item) => of(item) ?? null) : null
@@ -94,8 +61,10 @@ export async function add(
       delays: column((item) => item.delaySeconds),
       held_by: column((item) => item.heldBy),
       ...links,
-      gate_items: gates.length > 0 ? gates.map(([item]) => item + 1) : null,
-      gates: gates.length > 0 ? gates.map(([, gate]) => gate) : null,
+      gate_items: passed.length > 0 ? passed.map(([item]) => item + 1) : null,
+      gates: passed.length > 0 ? passed.map(([, gate]) => gate) : null,
+      limits: limits.length > 0 ? limits.map(([gate]) => gate) : null,
+      capacities: limits.length > 0 ? limits.map(([, capacity]) => capacity) : null,
       creator: context.creator ?? null,
       actor: context.actor ?? null,
     }),
@@ -126,27 +95,6 @@ function toJson(payload: unknown, kind: string, where: string): string | undefin
   } catch (error) {
     throw new InvalidPayload(kind, where, [{ path: '', message: (error as Error).message }])
   }
-}
-
-function checkOptions(item: AddItem): void {
-  const { key, scope, queue, heldBy, locks, limit, priority, maxAttempts, delaySeconds, notBefore } = item
-  if (key !== undefined) checkName('key', key)
-  if (scope !== undefined) checkName('scope', scope)
-  if (queue !== undefined) checkName('queue', queue)
-  if (heldBy !== undefined) checkText('heldBy', heldBy)
-  if (locks !== undefined) for (const lock of locks) checkName('the name of a lock', lock)
-  if (limit !== undefined) checkName('the group of a limit', limit.group)
-  if (priority !== undefined) checkPriority(priority)
-  if (maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts < 2 ** 15))
-    throw new InvalidOption(`maxAttempts must be a whole number from 1 to 32767, not ${maxAttempts}`)
-  if (delaySeconds !== undefined && !(delaySeconds >= 0 && delaySeconds < 1e10))
-    throw new InvalidOption(`delaySeconds must be a number of seconds, not ${delaySeconds}`)
-  if (notBefore !== undefined && Number.isNaN(notBefore.getTime()))
-    throw new InvalidOption('notBefore is not a valid date')
-  if (limit !== undefined && !(Number.isInteger(limit.max) && limit.max >= 1 && limit.max < 2 ** 31))
-    throw new InvalidOption(
-      `the maximum of limit "${limit.group}" must be a whole number of at least 1, not ${limit.max}`,
-    )
 }
 
 /** A task's id, or minus the 1-based position of an item of this call. */
@@ -212,14 +160,6 @@ export function toTaskId(id: string): TaskId {
   return id
 }
 
-const CONDITIONS: ReadonlySet<string> = new Set(['succeeded', 'failed', 'finished'] satisfies Condition[])
-
-function toCondition(when: Condition): Condition {
-  if (!CONDITIONS.has(when))
-    throw new InvalidOption(`a requirement waits for succeeded, failed or finished, not "${when}"`)
-  return when
-}
-
 /** Requirements on existing tasks as the database takes them. */
 export function toEdges(requires: readonly Requirement[]): { prerequisites: TaskId[]; conditions: Condition[] } {
   return {
@@ -258,9 +198,4 @@ function refuseCycle(items: readonly AddItem[]): void {
       }
     }
   }
-}
-
-export function checkPriority(priority: number): void {
-  if (!(Number.isInteger(priority) && Math.abs(priority) < 2 ** 31))
-    throw new InvalidOption(`priority must be a whole number of 32 bits, not ${priority}`)
 }

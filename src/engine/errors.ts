@@ -18,8 +18,10 @@ export class LeaseLost extends MillraceError {
 /** No worker of that kind was ever defined: define it, or correct the name. */
 export class UnknownKind extends MillraceError {
   readonly code = 'unknown_kind'
+  readonly kind: string
   constructor(kind: string, known: readonly string[]) {
     super(`no worker is known for kind "${kind}"${known.length > 0 ? `; known are ${known.join(', ')}` : ''}`)
+    this.kind = kind
   }
 }
 

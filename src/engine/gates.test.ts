@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { aWorker, deferred, useEngine } from '../../test/engine.ts'
+import { TaskNotFound } from './errors.ts'
+import { connect } from './millrace.ts'
 import { PermanentError, TransientError } from './work-error.ts'
 import { type AnyWorker, later } from './worker.ts'
 
@@ -219,6 +221,57 @@ describe('limits', () => {
     expect(await dispatcher.claim(10)).toHaveLength(2)
     await engine.expire(dispatcher.id)
     await engine.drain(worker)
+  })
+
+  test('the maximum is what was last asked for, whoever asked', async () => {
+    const worker = aWorker()
+    const group = 'of two processes'
+    const other = await connect({ databaseUrl: engine.databaseUrl })
+    onTestFinished(() => other.close())
+    await engine.add(worker, { limit: { group, max: 1 } })
+    await other.add(worker, 1, { limit: { group, max: 3 } })
+    const dispatcher = await engine.byHand([worker])
+    const runs = await dispatcher.claim(10)
+    expect(runs).toHaveLength(2)
+    await engine.add(worker, { limit: { group, max: 1 } })
+    expect(await dispatcher.claim(10)).toEqual([])
+    for (const run of runs) await dispatcher.perform(run)
+    expect((await engine.drain(worker)).performed).toHaveLength(1)
+  })
+
+  test('an add that is refused, or undone by its caller, leaves the maximum as it was', async () => {
+    const worker = aWorker()
+    const group = 'untouched'
+    for (let n = 0; n < 3; n += 1) await engine.add(worker, { limit: { group, max: 1 } })
+    const more = { limit: { group, max: 5 } }
+    await expect(engine.millrace.add(worker, 1, { ...more, requires: ['999999999'] })).rejects.toThrow(TaskNotFound)
+    const client = await engine.pool.connect()
+    await client.query('begin')
+    await engine.millrace.add(worker, 1, { ...more, client })
+    await client.query('rollback')
+    client.release()
+    const dispatcher = await engine.byHand([worker])
+    expect(await dispatcher.claim(10)).toHaveLength(1)
+    await engine.expire(dispatcher.id)
+    await engine.drain(worker)
+  })
+
+  test('a maximum that is asked for while somebody has the limit locked holds from the next claim on', async () => {
+    const worker = aWorker()
+    const group = 'locked'
+    for (let n = 0; n < 3; n += 1) await engine.add(worker, { limit: { group, max: 1 } })
+    const client = await engine.pool.connect()
+    await client.query('begin')
+    await client.query('select from millrace.gate where name = $1 for update', [`limit ${group}`])
+    await engine.add(worker, { limit: { group, max: 2 } })
+    await engine.add(worker, { limit: { group, max: 4 } })
+    await client.query('rollback')
+    client.release()
+    const dispatcher = await engine.byHand([worker])
+    const runs = await dispatcher.claim(10)
+    expect(runs).toHaveLength(4)
+    for (const run of runs) await dispatcher.perform(run)
+    expect((await engine.drain(worker)).performed).toHaveLength(1)
   })
 
   test('a maximum that is lowered while more are running holds for those that come', async () => {

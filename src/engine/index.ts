@@ -1,6 +1,7 @@
 export type { ActOptions, EndOptions, RerunAllOptions } from './act.ts'
 export type { BulkOptions, BulkResult, BulkVerb } from './act-on-many.ts'
-export type { AddedTask, AddItem, AddOptions, CancelRef, ItemRef } from './add.ts'
+export type { AddedTask } from './add.ts'
+export type { AddItem, AddOptions, CancelRef, ItemRef } from './add-options.ts'
 export { type Attention, severities } from './attention.ts'
 export { countTasks, type TaskCount } from './count.ts'
 export type { Dispatcher, DispatchOptions } from './dispatch-options.ts'

@@ -1,9 +1,13 @@
 import type { Db } from '../db/index.ts'
-import type { AddItem } from './add.ts'
+import type { AddItem } from './add-options.ts'
 import { InvalidOption, UnknownKind } from './errors.ts'
 import { gateIds, knownKinds, laneIds } from './tasks.sql.ts'
 import type { AnyWorker } from './worker.ts'
 
+type Gates = {
+  readonly passed: readonly (readonly [item: number, gate: number])[]
+  readonly limits: readonly (readonly [gate: number, capacity: number])[]
+}
 type Lane = { readonly queue: string; readonly kind: string }
 
 /**
@@ -14,7 +18,7 @@ export class Names {
   readonly #db: Db
   /** By kind, then by queue: looked up for each of many tasks. */
   readonly #lanes = new Map<string, Map<string, number>>()
-  readonly #gates = new Map<string, { id: number; capacity: number }>()
+  readonly #gates = new Map<string, number>()
   readonly #workers = new Map<string, AnyWorker>()
 
   constructor(db: Db) {
@@ -78,31 +82,37 @@ export class Names {
     return lanes.map(({ queue, kind }) => this.#lanes.get(kind)?.get(queue) as number)
   }
 
-  /** The gates that items must pass: pairs of the item's position and the gate. */
-  async gates(items: readonly AddItem[]): Promise<[item: number, gate: number][]> {
-    const wanted: [item: number, name: string, capacity: number][] = []
+  /** The gates that items must pass: pairs of the item's position and the gate. And how many each limit is to let in. */
+  async gates(items: readonly AddItem[]): Promise<Gates> {
+    const wanted: [item: number, name: string][] = []
+    const capacities = new Map<string, number>()
     items.forEach((item, i) => {
-      for (const lock of item.locks ?? []) wanted.push([i, `lock ${lock}`, 1])
-      if (item.limit !== undefined) wanted.push([i, `limit ${item.limit.group}`, item.limit.max])
+      for (const lock of item.locks ?? []) wanted.push([i, `lock ${lock}`])
+      if (item.limit === undefined) return
+      wanted.push([i, `limit ${item.limit.group}`])
+      capacities.set(`limit ${item.limit.group}`, item.limit.max)
     })
-    const fresh = new Map<string, number>()
-    for (const [, name, capacity] of wanted) if (this.#gates.get(name)?.capacity !== capacity) fresh.set(name, capacity)
-    if (fresh.size > 0) {
-      const names = [...fresh.keys()]
-      const { ids } = await gateIds(this.#db, { names, capacities: [...fresh.values()] })
-      names.forEach((name, i) => {
-        this.#gates.set(name, { id: ids[i] as number, capacity: fresh.get(name) as number })
+    const fresh = [...new Set(wanted.map(([, name]) => name))].filter((name) => !this.#gates.has(name))
+    if (fresh.length > 0) {
+      const { ids } = await gateIds(this.#db, {
+        names: fresh,
+        capacities: fresh.map((name) => capacities.get(name) ?? 1), // a lock has one place
       })
+      for (const [i, name] of fresh.entries()) this.#gates.set(name, ids[i] as number)
     }
+    const idOf = (name: string) => this.#gates.get(name) as number
     // Locks before limits, each by number: one order for all tasks keeps them from waiting for each other, and nobody
     // takes up a place of a limit while it waits for a lock.
     const isLimit = (name: string) => Number(name.startsWith('limit '))
     const ordered = wanted
-      .map(([item, name]) => ({ item, name, gate: (this.#gates.get(name) as { id: number }).id }))
+      .map(([item, name]) => ({ item, name, gate: idOf(name) }))
       .sort((a, b) => a.item - b.item || isLimit(a.name) - isLimit(b.name) || a.gate - b.gate)
-    return ordered
-      .filter(({ item, gate }, i) => ordered[i - 1]?.item !== item || ordered[i - 1]?.gate !== gate)
-      .map(({ item, gate }) => [item, gate])
+    return {
+      passed: ordered
+        .filter(({ item, gate }, i) => ordered[i - 1]?.item !== item || ordered[i - 1]?.gate !== gate)
+        .map(({ item, gate }) => [item, gate]),
+      limits: [...capacities].map(([name, capacity]) => [idOf(name), capacity]),
+    }
   }
 }
 

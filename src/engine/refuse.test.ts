@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { aWorker, expectRefusal, type Refusal, useEngine } from '../../test/engine.ts'
-import { CycleRefused, InvalidOption, InvalidPayload, TaskNotFound, UnknownKind } from './errors.ts'
+import type { AddItem } from './add-options.ts'
+import { CycleRefused, InvalidOption, InvalidPayload, KeyConflict, TaskNotFound, UnknownKind } from './errors.ts'
 import { defineWorker } from './worker.ts'
 
 const engine = useEngine()
@@ -47,6 +48,22 @@ test('a payload among many, saying which', async () => {
     { worker: typed, payload: {} },
   ]
   expect((await refuses(() => engine.millrace.addMany(items), InvalidPayload)).message).toContain('item 1')
+})
+
+test.each<[string, Partial<AddItem>, Refusal]>([
+  ['an unknown kind', { worker: 'no.such', payload: 1 }, UnknownKind],
+  ['a missing prerequisite', { requires: ['999999999'] }, TaskNotFound],
+  ['a missing prerequisite with a condition', { requires: [{ task: '999999999', when: 'failed' }] }, TaskNotFound],
+  ['a missing item', { requires: [{ item: 7 }] }, TaskNotFound],
+  ['a missing task to cancel', { cancels: ['999999999'] }, TaskNotFound],
+  ['a key that is taken', { key: 'taken among many', payload: 2 }, KeyConflict],
+  ['a bad option', { priority: 1.5 }, InvalidOption],
+  ['a bad condition', { requires: [{ task: '1', when: 'done' as never }] }, InvalidOption],
+])('%s among many, saying in which item', async (_what, wrong, of) => {
+  const worker = aWorker()
+  if (of === KeyConflict) await engine.add(worker, { key: 'taken among many' }, 1)
+  const items = [{ worker, payload: 1 }, { worker, payload: 1, ...wrong } as AddItem, { worker, payload: 1 }]
+  expect((await refuses(() => engine.millrace.addMany(items), of)).message).toMatch(/ \(item 1\)$/)
 })
 
 test.each([

@@ -57,6 +57,8 @@ export const addTasks = one(
     cancel_chains: nullable(array(bool)),
     gate_items: nullable(array(int4)),
     gates: nullable(array(int4)),
+    limits: nullable(array(int4)),
+    capacities: nullable(array(int4)),
     creator: nullable(int8),
     actor: nullable(text),
   },
@@ -66,7 +68,7 @@ export const addTasks = one(
   from millrace.add(
     ${'lanes'}, ${'scopes'}, ${'payloads'}, ${'priorities'}, ${'keys'}, ${'max_attempts'}, ${'not_before'}, ${'delays'},
     ${'held_by'}, ${'edge_items'}, ${'edge_prerequisites'}, ${'edge_conditions'}, ${'cancel_items'}, ${'cancel_targets'},
-    ${'cancel_chains'}, ${'gate_items'}, ${'gates'}, ${'creator'}, ${'actor'}
+    ${'cancel_chains'}, ${'gate_items'}, ${'gates'}, ${'limits'}, ${'capacities'}, ${'creator'}, ${'actor'}
   )
 `
 

@@ -1,4 +1,5 @@
-import type { AddedTask, AddItem, AddOptions } from './add.ts'
+import type { AddedTask } from './add.ts'
+import type { AddItem, AddOptions } from './add-options.ts'
 import type { InputOf, OutputOf, Schema } from './schema.ts'
 import type { Condition, TaskId } from './task.ts'
 import type { ApplicationEvent } from './task-event.ts'

@@ -13,7 +13,8 @@ import {
   skip,
   succeed,
 } from '../../src/engine/act.ts'
-import { type AddItem, add } from '../../src/engine/add.ts'
+import { add } from '../../src/engine/add.ts'
+import type { AddItem } from '../../src/engine/add-options.ts'
 import { beginSuspect, expire } from '../../src/engine/dispatchers.sql.ts'
 import { AdvisoryError, PermanentError, TransientError } from '../../src/engine/index.ts'
 import { Names } from '../../src/engine/names.ts'
