@@ -196,6 +196,24 @@ test('more than a million lines come in parts, and one goes on to another part f
   await isInView(page, 1_000_000)
 })
 
+test('a line that is linked to comes into view although something moves the box before', async () => {
+  const { page, context } = await dashboard.visit('/')
+  // Once, as soon as it has gone there.
+  await context.addInitScript(() => {
+    let isMoved = false
+    const move = ({ target }: Event) => {
+      if (isMoved || !(target instanceof HTMLElement) || !target.matches('.log-box') || target.scrollTop === 0) return
+      isMoved = true
+      target.scrollTop = 0
+    }
+    addEventListener('scroll', move, true)
+    Object.assign(window, { isMoved: () => isMoved })
+  })
+  await page.goto(`${dashboard.address}/tasks/${long}/log#L120000`)
+  await page.waitForFunction(() => (window as unknown as { isMoved: () => boolean }).isMoved())
+  await isInView(page, 120_000)
+})
+
 test('what failed opens at its first error, and n and p go through errors', async () => {
   const task = await ranTask(
     `seq -f 'fine %.0f' 3000; echo 'error: the first' >&2; seq -f 'more %.0f' 3000; echo 'fatal: the second'; exit 1`,

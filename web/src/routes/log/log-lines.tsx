@@ -7,6 +7,7 @@ import { type Fold, Folding } from '../../log/folds.ts'
 import type { LinePages } from '../../log/line-pages.ts'
 import type { LineRange } from '../../log/permalink.ts'
 import { Button } from '../../parts/button.tsx'
+import { arriveAt } from './arrive.ts'
 import { LogMap } from './log-map.tsx'
 import { LogRow, type RowProps, type Times } from './log-row.tsx'
 
@@ -65,6 +66,7 @@ export function LogLines(props: LinesProps) {
   const round = jump?.round
   // One goes there once: whoever has gone on to another part since then is not fetched back.
   const served = useRef<number>(undefined)
+  const leave = useRef(() => {})
   // biome-ignore lint/correctness/useExhaustiveDependencies: it goes there when it is told to, not when lines come
   useEffect(() => {
     if (wanted === undefined || served.current === round) return
@@ -73,8 +75,14 @@ export function LogLines(props: LinesProps) {
     if (wantedPart !== part) return setPart(wantedPart)
     served.current = round
     if (wanted < rows - 1) props.onFollow(false)
-    virtual.scrollToIndex(wanted - part * MOST_ROWS, { align: 'center' })
+    leave.current()
+    const goal = { row: wanted - part * MOST_ROWS, isDrawn: () => pages.line(folding.line(wanted + 1)) !== undefined }
+    if (box.current !== null) leave.current = arriveAt(virtual, box.current, goal)
   }, [round, part])
+  useEffect(() => {
+    if (isFollowing) leave.current()
+  }, [isFollowing])
+  useEffect(() => () => leave.current(), [])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: it stays at the end whenever there is more
   useEffect(() => {
