@@ -1,5 +1,6 @@
-// `npm test`: sets itself up, then runs the checks and every test on every supported base, and closes with the
-// line `N passed, N failed`. A check counts as one. Nothing is skipped: a test that did not run has failed.
+// `npm test`: sets itself up, then runs the checks, every test on this Node and the embedded PostgreSQL, what may differ
+// on PostgreSQL 15 and what may on Node 24 again there, and closes with the line `N passed, N failed`. A check counts as
+// one. Nothing is skipped: a test that did not run has failed.
 //
 //   npm test                  everything
 //   npm run test:quick        checks, and what is quick to say: the engine and what needs no server, repository or browser
@@ -30,9 +31,9 @@ const told = []
 const passes = [
   { title: `Node ${process.versions.node}`, projects: ['unit', 'web', 'e2e', 'crash'] },
   {
-    // Everything that is written in SQL; the rest does not see which server it is.
+    // Everything that is written in SQL, and the engine under crashes; the rest does not see which server it is.
     title: 'PostgreSQL 15',
-    projects: ['unit'],
+    projects: ['unit', 'crash'],
     env: { MILLRACE_TEST_POSTGRES: '15' },
     filters: [
       'src/db/',
@@ -46,6 +47,9 @@ const passes = [
       'test/schema',
       'test/statements',
       'test/states',
+      'test/crash/freeze',
+      'test/crash/kill-dispatcher',
+      'test/crash/pgbouncer',
     ],
   },
 ]
@@ -63,7 +67,10 @@ const QUICK_FILTERS = [
   'test/states',
   'web/',
 ]
-/** What a newer Node may do otherwise: processes, sockets, streams, the library. The rest does not depend on it. */
+/**
+ * What a newer Node may do otherwise: processes and their signals, sockets, streams, the library and its examples, the
+ * engine under crashes. The rest, the dashboard among it, does not depend on it.
+ */
 const NODE_FILTERS = [
   'src/cli/',
   'src/config/',
@@ -72,7 +79,17 @@ const NODE_FILTERS = [
   'src/http/s',
   'src/outbound/',
   'src/runners/',
+  'test/examples',
   'test/package',
+  'test/states',
+  'test/crash/embedded',
+  'test/crash/freeze',
+  'test/crash/kill-dispatcher',
+  'test/crash/kill-postgres',
+  'test/crash/serve',
+  'test/crash/start',
+  'test/crash/stop',
+  'test/crash/wake-up',
 ]
 
 /** The Node binary of the second pass, from the registry. Only Linux on x64 has one; elsewhere the running Node serves. */
@@ -167,7 +184,7 @@ if (isQuick) results.push(await test(quick, isWhole ? QUICK_FILTERS : filters))
 else if (!isWhole) results.push(await test({ title: 'some', projects: ['unit', 'web', 'e2e', 'crash'] }, filters))
 else {
   const node = node24()
-  if (node) passes.push({ title: `Node ${NODE_24}`, projects: ['unit'], node, filters: NODE_FILTERS })
+  if (node) passes.push({ title: `Node ${NODE_24}`, projects: ['unit', 'crash'], node, filters: NODE_FILTERS })
   for (const pass of passes) {
     console.log(`\n── ${pass.title}: ${pass.projects.join(', ')}`)
     results.push(await test(pass, pass.filters ?? []))

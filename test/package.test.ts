@@ -40,7 +40,8 @@ beforeAll(() => {
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
   // Without the optional packages: the embedded server is heavy, and a library's user has a database.
   const { dependencies, devDependencies } = manifest
-  const beside = [`zod@${dependencies.zod}`, `@types/node@${devDependencies['@types/node']}`]
+  const versions = { ...devDependencies, ...dependencies }
+  const beside = ['zod', 'pg', '@types/pg', '@types/node'].map((name) => `${name}@${versions[name]}`)
   run('npm', ['install', '--engine-strict', '--omit=optional', ...quiet, join(project, archive.filename), ...beside])
 }, INSTALL_MS)
 
@@ -88,11 +89,22 @@ test(
     }
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
     run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project])
-    const states = run(process.execPath, ['out/consumer.js'], { MILLRACE_TEST_DATABASE_URL: db.databaseUrl })
-    expect(JSON.parse(states)).toEqual(['succeeded', 'succeeded', 'failed'])
-    const { rows } = await db.pool.query('select text, letters from counted order by letters')
+    const told = run(process.execPath, ['out/consumer.js'], { MILLRACE_TEST_DATABASE_URL: db.databaseUrl })
+    expect(JSON.parse(told)).toEqual({
+      states: ['succeeded', 'succeeded', 'failed'],
+      own: { withdrawn: [false, false], ordered: [false, true], rows: ['ordered'] },
+      tested: {
+        letters: 5,
+        postponed: true,
+        same: true,
+        isNext: true,
+        counts: { succeeded: 1, failed: 1, canceled: 0, retry: 1, later: 0, dropped: 0 },
+      },
+    })
+    const { rows } = await db.pool.query('select text, letters from counted order by letters, text')
     expect(rows).toEqual([
       { text: 'wheel', letters: 5 },
+      { text: 'ordered', letters: 7 },
       { text: 'millrace', letters: 8 },
     ])
   },

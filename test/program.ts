@@ -38,6 +38,11 @@ export function runProgram(file: string, options: ProgramOptions = {}): Program 
     stdio: ['ignore', 'pipe', 'pipe'],
     ...options.owner,
   })
+  return follow(child)
+}
+
+/** Hears what a process says; killed in the end if it, or what it left behind, still talks. */
+export function follow(child: ChildProcess, kill = () => void child.kill('SIGKILL')): Program {
   let stdout = ''
   let stderr = ''
   const hearers = new Set<() => void>()
@@ -48,7 +53,13 @@ export function runProgram(file: string, options: ProgramOptions = {}): Program 
   child.stderr?.on('data', (chunk) => {
     stderr += chunk
   })
-  const exitCode = new Promise<number | null>((resolve) => child.once('close', resolve))
+  let isOver = false
+  const exitCode = new Promise<number | null>((resolve) => {
+    child.once('close', (code) => {
+      isOver = true
+      resolve(code)
+    })
+  })
   const line = (pattern: RegExp) =>
     new Promise<string>((resolve, reject) => {
       const fail = (why: string) => reject(new Error(`${why}\nstdout: ${stdout}\nstderr: ${stderr}`))
@@ -71,7 +82,7 @@ export function runProgram(file: string, options: ProgramOptions = {}): Program 
       })
     })
   const end = async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+    if (!isOver) kill()
     await exitCode
   }
   // Also after a test that ran out of time, which leaves its `await using` undone.

@@ -3,7 +3,7 @@
 // here, at start; where node_modules may not be written or may not be entered by the user that runs the
 // server, the binaries are copied beside the cluster first.
 import { readFileSync } from 'node:fs'
-import { access, constants, cp, lstat, mkdir, readdir, rename, rm, symlink } from 'node:fs/promises'
+import { access, chmod, constants, cp, lstat, mkdir, readdir, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { EmbeddedUnusable } from './embedded-errors.ts'
@@ -41,17 +41,28 @@ async function copyBinaries(home: string, from: PackagedBinaries): Promise<strin
   if (!(await isThere(copy))) {
     for (const name of await readdir(home)) {
       // Copies of earlier releases, and the half of one that a crash left.
-      if (name.startsWith('postgres-binaries-')) await rm(join(home, name), { recursive: true, force: true })
+      if (!name.startsWith('postgres-binaries-')) continue
+      await openFolders(join(home, name))
+      await rm(join(home, name), { recursive: true, force: true })
     }
     const half = `${copy}.making`
     const isNeeded = (path: string) => !path.endsWith('.a') && basename(path) !== 'pkgconfig'
     await cp(from.native, half, { recursive: true, filter: isNeeded, verbatimSymlinks: true })
+    await openFolders(half)
     await rename(half, copy)
   }
   if (!(await linkLibraries(copy))) {
     throw new EmbeddedUnusable(`the folder ${copy} cannot be written`, 'make it writable, or remove it')
   }
   return copy
+}
+
+/** A package may be read-only in itself, and a copy has its modes; but names are made in a copy, and one day it is removed. */
+async function openFolders(folder: string): Promise<void> {
+  await chmod(folder, 0o755)
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) await chmod(join(entry.parentPath, entry.name), 0o755)
+  }
 }
 
 /** Makes the missing names of the libraries; false when they are missing and may not be made. */

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { chown, cp, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
@@ -41,6 +41,12 @@ async function removeLinks(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if ((await lstat(join(folder, name))).isSymbolicLink()) await rm(join(folder, name))
   }
+}
+
+/** Until the end of the block: what is in a closed folder cannot be removed, either. */
+async function readOnly(folder: string): Promise<AsyncDisposable> {
+  await chmod(folder, 0o555)
+  return { [Symbol.asyncDispose]: () => chmod(folder, 0o755) }
 }
 
 test('a first start makes a UTF-8 database and a stop leaves no server behind', async () => {
@@ -189,25 +195,28 @@ test('library links that the package lost are made again', async () => {
   expect((await lstat(join(libraries, 'libpq.so.5'))).isSymbolicLink()).toBe(true)
 })
 
-test.runIf(isRoot())(
-  'an ordinary user whose node_modules is read-only and lacks the links gets a copy that has them',
-  async () => {
-    await using folder = await scratch()
-    const owner = unprivilegedOwner() ?? { uid: 0, gid: 0 }
-    const native = join(folder.path, 'package', 'native')
-    await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
-    await removeLinks(join(native, 'lib'))
-    const dataDir = join(folder.path, 'data')
-    await mkdir(dataDir)
-    await chown(dataDir, owner.uid, owner.gid)
-    await using program = runProgram('test/crash/hold-embedded.ts', { args: [dataDir, native], owner })
-    const held = await heldBy(program)
-    expect(await query(held.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }])
-    expect(await readdir(dataDir)).toContain('postgres-binaries-test')
-    program.child.kill('SIGTERM')
-    expect(await program.exitCode).toBe(0)
-  },
-)
+test('a user whose node_modules is read-only and lacks the links gets a copy that has them', async () => {
+  await using folder = await scratch()
+  // The user who runs the tests; as root, whom nothing is closed to, an ordinary one.
+  const owner = unprivilegedOwner()
+  const native = join(folder.path, 'package', 'native')
+  await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
+  await removeLinks(join(native, 'lib'))
+  await using _closed = await readOnly(join(native, 'lib'))
+  const dataDir = join(folder.path, 'data')
+  // A copy of an earlier release, as closed as what it was made from.
+  const older = join(dataDir, 'postgres-binaries-older')
+  await mkdir(join(older, 'lib'), { recursive: true })
+  for (const path of [dataDir, older, join(older, 'lib')]) if (owner) await chown(path, owner.uid, owner.gid)
+  await chmod(older, 0o555)
+  await using program = runProgram('test/crash/hold-embedded.ts', { args: [dataDir, native], owner })
+  const held = await heldBy(program)
+  expect(await query(held.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }])
+  const copies = (await readdir(dataDir)).filter((name) => name.startsWith('postgres-binaries-'))
+  expect(copies).toEqual(['postgres-binaries-test'])
+  program.child.kill('SIGTERM')
+  expect(await program.exitCode).toBe(0)
+})
 
 test('a data directory whose path is too long for a socket works all the same', async () => {
   await using folder = await scratch()
@@ -218,36 +227,38 @@ test('a data directory whose path is too long for a socket works all the same', 
   })
 })
 
-test.runIf(isRoot())('started as root, the server runs as an unprivileged user', async () => {
+test('the server runs as who started it, and started as root as an unprivileged user without groups', async () => {
   await using folder = await scratch()
+  const groupsOf = (pid = 0) => /^Groups:(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]?.trim()
+  const user = unprivilegedOwner()?.uid ?? process.getuid?.()
   await using({ dataDir: folder.path }, async (embedded) => {
-    expect(statSync(`/proc/${embedded.pid}`).uid).toBeGreaterThan(0)
+    expect(user).toBeGreaterThan(0)
+    expect(statSync(`/proc/${embedded.pid}`).uid).toBe(user)
+    expect(statSync(embedded.cluster)).toMatchObject({ uid: user })
     expect(statSync(embedded.cluster).mode & 0o777).toBe(0o700)
-    expect(readFileSync(`/proc/${embedded.pid}/status`, 'utf8')).toMatch(/^Groups:\s*$/m)
+    expect(groupsOf(embedded.pid)).toBe(isRoot() ? '' : groupsOf(process.pid))
   })
 })
 
-test.runIf(isRoot())(
-  'root in a home nobody else may enter gets a cluster elsewhere, linked from its data',
-  async () => {
-    await using folder = await scratch()
-    const home = join(folder.path, 'home')
-    const systemDir = join(folder.path, 'system')
-    const dataDir = join(home, 'data')
-    await mkdir(home, { mode: 0o700 })
-    const native = join(home, 'native')
-    await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
-    const events: string[] = []
-    const onEvent = (message: string) => events.push(message)
-    const options = { dataDir, systemDir, onEvent, binaries: { native, version: 'test' } }
-    await using(options, async (embedded) => {
-      expect(embedded.cluster.startsWith(systemDir)).toBe(true)
-      expect(events).toEqual([`only root may enter ${dataDir}: the database is kept in ${embedded.cluster}`])
-      await query(embedded.databaseUrl, 'create table kept as select 1 as id')
-    })
-    const rows = await using(options, (embedded) => query(embedded.databaseUrl, 'select id from kept'))
-    expect(rows).toEqual([{ id: 1 }])
-    expect((await lstat(join(dataDir, 'postgres-18'))).isSymbolicLink()).toBe(true)
-    expect(statSync(home).mode & 0o777).toBe(0o700)
-  },
-)
+test('in a home nobody else may enter a user has the cluster within, and root elsewhere, linked from its data', async () => {
+  await using folder = await scratch()
+  const home = join(folder.path, 'home')
+  const systemDir = join(folder.path, 'system')
+  const dataDir = join(home, 'data')
+  await mkdir(home, { mode: 0o700 })
+  const native = join(home, 'native')
+  await cp(packagedBinaries().native, native, { recursive: true, verbatimSymlinks: true })
+  const events: string[] = []
+  const onEvent = (message: string) => events.push(message)
+  const options = { dataDir, systemDir, onEvent, binaries: { native, version: 'test' } }
+  await using(options, async (embedded) => {
+    expect(embedded.cluster.startsWith(isRoot() ? systemDir : dataDir)).toBe(true)
+    const elsewhere = `only root may enter ${dataDir}: the database is kept in ${embedded.cluster}`
+    expect(events).toEqual(isRoot() ? [elsewhere] : [])
+    await query(embedded.databaseUrl, 'create table kept as select 1 as id')
+  })
+  const rows = await using(options, (embedded) => query(embedded.databaseUrl, 'select id from kept'))
+  expect(rows).toEqual([{ id: 1 }])
+  expect((await lstat(join(dataDir, 'postgres-18'))).isSymbolicLink()).toBe(isRoot())
+  expect(statSync(home).mode & 0o777).toBe(0o700)
+})

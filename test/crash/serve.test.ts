@@ -92,6 +92,18 @@ describe('with a server of somebody else', () => {
     expect(program.stderr()).toMatch(/has schema 0[^\n]*\nto fix it: run millrace migrate up/)
   })
 
+  test.each(['auto', 'never'])('a newer schema is refused with what to do, migrating %s', async (when) => {
+    await using folder = await scratch()
+    await using db = await database()
+    await db.pool.query('update millrace.schema_version set version = 9000')
+    const env = { MILLRACE_DATA: folder.path, MILLRACE_DATABASE_URL: db.databaseUrl, MILLRACE_MIGRATE: when }
+    await using program = serve(env)
+    expect(await program.exitCode).toBe(1)
+    expect(program.stderr()).toMatch(
+      /^millrace: the database has schema 9000 and this release knows \d+: run the newer release, or restore [^\n]*\n$/,
+    )
+  })
+
   test('one that does not answer is named without its password', async () => {
     await using folder = await scratch()
     const url = 'postgresql://me:hush@127.0.0.1:1/db'

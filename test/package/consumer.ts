@@ -1,5 +1,7 @@
 // A user's program: type-checked and run against the packed package by test/package.test.ts.
-import { connect, defineWorker, later, PermanentError, TransientError } from 'millrace'
+import { connect, defineWorker, later, PermanentError, TaskNotFound, TransientError, unchanged } from 'millrace'
+import { type Drained, drain, isLater, isUnchanged, type Performed, performNext, work } from 'millrace/testing'
+import pg from 'pg'
 import { z } from 'zod'
 
 const databaseUrl = process.env['MILLRACE_TEST_DATABASE_URL'] ?? ''
@@ -50,11 +52,57 @@ export async function refused() {
   await millrace.add(countLetters, {})
   // @ts-expect-error An option that does not exist is refused.
   await millrace.add(countLetters, { text: 'x' }, { urgent: true })
+  // @ts-expect-error What runs no statement is no client.
+  await millrace.add(countLetters, { text: 'x' }, { client: databaseUrl })
+  // @ts-expect-error The function alone is given what its tasks are given.
+  await work(countLetters, { text: 7 })
 }
 
 const dispatcher = millrace.dispatch([countLetters], { concurrency: 2, queues: ['default'], leaseSeconds: 30 })
 await ends
 await dispatcher.stop()
 const states = await Promise.all([first, second, third].map(async ({ id }) => (await millrace.task(id))?.state))
+
+// With a client of the user's own, a task stands and falls with what else is in the transaction.
+const client = new pg.Client({ connectionString: databaseUrl })
+await client.connect()
+await client.query('create table ordered (text text)')
+const isThere = (id: string) =>
+  millrace.task(id).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof TaskNotFound) return false
+      throw error
+    },
+  )
+async function order(text: string, end: 'commit' | 'rollback') {
+  await client.query('begin')
+  await client.query('insert into ordered values ($1)', [text])
+  const { id } = await millrace.add(countLetters, { text }, { client })
+  const before = await isThere(id)
+  await client.query(end)
+  return { id, seen: [before, await isThere(id)] }
+}
+const withdrawn = await order('withdrawn', 'rollback')
+const ordered = await order('ordered', 'commit')
+const { rows } = await client.query<{ text: string }>('select text from ordered')
+await client.end()
+
+// What a user's own tests are written with.
+const alone = await work(countLetters, { text: 'alone' })
+if (isLater(alone)) throw new Error('it was to count')
+const letters: number = alone.letters
+const postponed = isLater(await work(countLetters, { text: 'late', after: 'another' }))
+const sameAgain = defineWorker({ kind: 'package.same', payload: z.object({}), work: () => unchanged('same') })
+const same = isUnchanged(await work(sameAgain, {}))
+const next: Performed | undefined = await performNext(millrace, [countLetters])
+await millrace.add(countLetters, { text: 'busy' }, { maxAttempts: 2 })
+await millrace.add(sameAgain, {})
+const { performed, counts }: Drained = await drain(millrace, [countLetters, sameAgain], { includeDelayed: true })
+// @ts-expect-error An outcome is one of a few words.
+void (performed[0]?.outcome === 'fine')
 await millrace.close()
-console.log(JSON.stringify(states))
+
+const own = { withdrawn: withdrawn.seen, ordered: ordered.seen, rows: rows.map(({ text }) => text) }
+const tested = { letters, postponed, same, isNext: next?.id === ordered.id, counts }
+console.log(JSON.stringify({ states, own, tested }))
