@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as library from '../src/index.ts'
 import { database, type TestDatabase } from './database.ts'
 import { waitFor } from './processes.ts'
 
@@ -11,12 +12,13 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(root, 'test', '.compiled')
 const file = join(folder, 'library.ts')
 
+const page = readFileSync(join(root, 'docs', 'guides', 'library.md'), 'utf8')
+
 let db: TestDatabase
 
 beforeAll(async () => {
   db = await database()
   await db.pool.query('create table thumbnail (photo text, bytes int); create table complaint (album text, text text)')
-  const page = readFileSync(join(root, 'docs', 'guides', 'library.md'), 'utf8')
   const pieces = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
   const program = pieces
     .join('\n')
@@ -71,4 +73,25 @@ test('the subscriber and the list of the library guide find what the page says',
   subscription.unsubscribe()
   await millrace.close()
   expect(await guide.failures(db.databaseUrl)).toEqual({ failed: [], waiting: { count: 0, isExact: true } })
+})
+
+// A category more would not compile here.
+const classes: Record<library.ErrorCategory, new (message: string) => library.WorkError> = {
+  transient: library.TransientError,
+  permanent: library.PermanentError,
+  advisory: library.AdvisoryError,
+}
+
+test('the table of outcomes in the library guide names every error that says what it means for the task', () => {
+  const exported = Object.entries(library).flatMap(([name, of]) =>
+    typeof of === 'function' && of.prototype instanceof library.WorkError ? [name] : [],
+  )
+  expect(exported.sort()).toEqual(
+    Object.values(classes)
+      .map(({ name }) => name)
+      .sort(),
+  )
+  const table = /^## Outcomes\n\n((?:\|.*\n)+)/m.exec(page)?.[1] ?? ''
+  const named = [...table.matchAll(/^\| throws an? `(\w+)`/gm)].map(([, name = '']) => name)
+  expect(named.sort()).toEqual(exported)
 })

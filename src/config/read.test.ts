@@ -27,6 +27,17 @@ describe('precedence', () => {
     expect((await read({ MILLRACE_PORT: '7002' }, folder.path, { port: '7003' })).config.port).toBe(7003)
   })
 
+  test('what performs tasks has defaults, each of which gives way to what is said', async () => {
+    await using folder = await scratch()
+    expect((await read({}, folder.path)).config).toMatchObject({ concurrency: 8, queues: 'default', drain_seconds: 30 })
+    const said = { MILLRACE_CONCURRENCY: '3', MILLRACE_QUEUES: 'left,right', MILLRACE_DRAIN_SECONDS: '0' }
+    expect((await read(said, folder.path)).config).toMatchObject({
+      concurrency: 3,
+      queues: 'left,right',
+      drain_seconds: 0,
+    })
+  })
+
   test('MILLRACE_DATABASE_URL wins over DATABASE_URL', async () => {
     await using folder = await scratch()
     const other = { DATABASE_URL: 'postgresql://other/db' }

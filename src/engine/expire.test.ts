@@ -31,6 +31,7 @@ describe('the lease', () => {
     const done = await engine.millrace.task(id)
     expect(done.finishedAt).toBeInstanceOf(Date)
     expect(done.startedAt).toEqual(running.startedAt)
+    expect(done.dispatcher).toEqual(running.dispatcher)
     const { rows } = await engine.pool.query('select from millrace.live where id = $1', [id])
     expect(rows).toEqual([])
   })

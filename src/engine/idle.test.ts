@@ -57,6 +57,56 @@ const liveCount = async (worker: AnyWorker, state: string) => {
 const isListed = async ({ id }: Dispatcher) =>
   (await engine.pool.query('select from millrace.idle where dispatcher = $1', [id])).rowCount === 1
 
+describe('a dispatcher is idle', () => {
+  test('of an empty store without waiting for its next poll, and performs nothing', async () => {
+    const ran: unknown[] = []
+    const dispatcher = await engine.dispatch([aWorker({ work: ({ payload }) => void ran.push(payload) })])
+    await dispatcher.idle()
+    // Asleep it polls ever more rarely, once in a second in the end: so many polls would take fifteen.
+    const asked = performance.now()
+    for (let time = 0; time < 20; time += 1) await dispatcher.idle()
+    expect(performance.now() - asked).toBeLessThan(10_000)
+    expect(ran).toEqual([])
+  })
+
+  test('when all is drained, what became ready meanwhile too', async () => {
+    const ran: unknown[] = []
+    const worker = aWorker({
+      work: ({ payload }) => void ran.push(payload),
+      async onSuccess(tx, { payload }) {
+        if (payload === 'parent') await tx.add(worker, 'child')
+      },
+    })
+    const dispatcher = await engine.dispatch([worker], { concurrency: 2 })
+    const first = await engine.add(worker, {}, 'first')
+    const second = await engine.add(worker, { requires: [first] }, 'second')
+    await engine.add(worker, { requires: [second] }, 'parent')
+    await dispatcher.idle()
+    expect(ran).toEqual(['first', 'second', 'parent', 'child'])
+    expect(await liveCount(worker, '.')).toBe(0)
+  })
+
+  test('not before what runs has ended: whoever will not wait so long races it, and takes nothing away', async () => {
+    const [begun, end] = [deferred(), deferred()]
+    const worker = aWorker({
+      work() {
+        begun.resolve()
+        return end.promise
+      },
+    })
+    const id = await engine.add(worker)
+    const dispatcher = await engine.dispatch([worker])
+    await begun.promise
+    const idle = dispatcher.idle().then(() => 'idle')
+    const limit = new Promise((resolve) => setTimeout(() => resolve('too long'), 50))
+    expect(await Promise.race([idle, limit])).toBe('too long')
+    expect(await engine.states(id)).toEqual(['running'])
+    end.resolve()
+    expect(await idle).toBe('idle')
+    expect(await engine.states(id)).toEqual(['succeeded'])
+  })
+})
+
 describe('a dispatcher is not idle', () => {
   test('while it gives back what it had claimed ahead, and then it takes that again', async () => {
     const { worker, begun, end } = await aLongOneAmongMany()

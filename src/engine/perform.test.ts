@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { aWorker, throwing, useEngine } from '../../test/engine.ts'
+import { aWorker, deferred, throwing, useEngine } from '../../test/engine.ts'
 import { AdvisoryError, PermanentError, TransientError } from './work-error.ts'
 import { defineWorker, later, unchanged } from './worker.ts'
 
@@ -243,4 +243,30 @@ describe('callbacks', () => {
     })
     expect(await performOne(worker)).toMatchObject({ outcome: 'failed', error: { code: 'task_not_found' } })
   })
+})
+
+test('no transaction is open while work runs, whether a callback records its end or not', async () => {
+  const end = deferred()
+  let begun = 0
+  const work = () => {
+    begun += 1
+    return end.promise
+  }
+  const workers = [aWorker({ work }), aWorker({ work, onSuccess: () => undefined })]
+  const added = await engine.millrace.addMany(workers.map((worker) => ({ worker, payload: {} })))
+  const dispatcher = await engine.dispatch(workers)
+  await expect.poll(() => begun).toBe(2)
+  // Steps, heartbeats and the like come and go: what is held for as long as work runs is there whenever one looks.
+  const open = async () => {
+    const { rows } = await engine.pool.query(
+      `select application_name, state, query from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+         and (xact_start is not null or state like 'idle in transaction%')`,
+    )
+    return rows
+  }
+  await expect.poll(open).toEqual([])
+  expect(await engine.states(...added.map(({ id }) => id))).toEqual(['running', 'running'])
+  end.resolve()
+  await dispatcher.idle()
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { aWorker, useEngine } from '../../test/engine.ts'
-import type { Client } from '../db/index.ts'
+import { heardDuring } from '../../test/notifications.ts'
 import { register, rehearse } from './dispatchers.sql.ts'
 
 const engine = useEngine()
@@ -40,27 +40,13 @@ test.each([1, 3])('with lanes: %i, a rehearsal goes through all that steps do', 
   expect(await called(await aHolder(), lanes)).toMatchObject(calls)
 })
 
-async function heardDuring(body: (client: Client) => Promise<unknown>): Promise<string[]> {
-  const client = await engine.pool.connect()
-  try {
-    const heard: string[] = []
-    client.on('notification', ({ channel }) => heard.push(channel))
-    await client.query('listen millrace')
-    await body(client)
-    await client.query('listen millrace_cancel') // what had been sent would have arrived with its answer
-    return heard
-  } finally {
-    client.release(true)
-  }
-}
-
 test('a rehearsal leaves nothing behind, wakes nobody, and touches nothing that is there', async () => {
   const holder = await aHolder()
   const [first] = await engine.millrace.addMany([{ worker: aWorker(), payload: 1 }])
   await engine.millrace.addMany([{ worker: aWorker(), payload: 2, requires: [first?.id as string] }])
   await engine.pool.query(`insert into millrace.idle (dispatcher, lanes) values ($1, '{0}')`, [holder])
   const before = await everything()
-  expect(await heardDuring((client) => rehearse(client, { holder, lanes: 2 }))).toEqual([])
+  expect(await heardDuring(engine.pool, (client) => rehearse(client, { holder, lanes: 2 }))).toEqual([])
   expect(await everything()).toEqual(before)
 })
 

@@ -5,16 +5,15 @@ import { bench, count, expectExactlyOnce, namesOf, now, startDispatcher, untilFi
 // Long against what a stop takes on a busy machine, so that nothing here comes back by a lease that ran out.
 const LEASE_SECONDS = 60
 
-test('SIGTERM gives back at once what was not begun, and lets running work finish and commit', async () => {
+test('SIGTERM lets running work finish and commit, while another performs what was not begun', async () => {
   await using at = await bench()
   const kinds = ['crash.hold']
   await using dispatcher = await startDispatcher(at.databaseUrl, {
     leaseSeconds: LEASE_SECONDS,
     concurrency: 1,
     isHolding: true,
-    kinds: ['crash.hold', 'crash.graph'],
+    kinds,
   })
-  // Short tasks first: only for such does a dispatcher claim more than it can begin.
   const held = await at.millrace.add('crash.hold', {})
   await dispatcher.line(new RegExp(`^begun ${held.id}$`))
   const waiting = await at.millrace.addMany(Array.from({ length: 20 }, () => ({ worker: 'crash.hold', payload: {} })))
@@ -56,6 +55,43 @@ test('tasks claimed ahead are ready again when SIGTERM comes', async () => {
   expect(await count(at.pool, `millrace.live where state = 'running'`)).toBe(2)
   dispatcher.child.kill('SIGUSR2')
   expect(await dispatcher.exitCode).toBe(0)
+  expect(await at.millrace.verify()).toEqual([])
+})
+
+test('what is claimed ahead of short work under way is given back at SIGTERM, long before what runs has ended', async () => {
+  await using at = await bench()
+  const PLACES = 2
+  await using dispatcher = await startDispatcher(at.databaseUrl, {
+    leaseSeconds: LEASE_SECONDS,
+    concurrency: PLACES,
+    isHolding: true,
+    kinds: ['crash.graph', 'crash.hold'],
+  })
+  const held = await at.millrace.add('crash.hold', {})
+  await dispatcher.line(new RegExp(`^begun ${held.id}$`))
+  // They go through the other place, one after the other, so many that it claims ahead until the signal comes.
+  const short = { worker: 'crash.graph', payload: { ms: 1, failures: 0, isLater: false, followers: 0 } }
+  const tasks = await at.millrace.addMany(Array.from({ length: 20_000 }, () => short))
+  const claimed = `millrace.live where state = 'running' and holder = $1`
+  await waitFor(async () => ((await count(at.pool, claimed, [dispatcher.incarnation])) > PLACES ? true : undefined))
+  const asked = await now(at.pool)
+  dispatcher.child.kill('SIGTERM')
+  await waitFor(async () => ((await count(at.pool, claimed, [dispatcher.incarnation])) === 1 ? true : undefined))
+  expect((await at.millrace.task(held.id)).state).toBe('running')
+  const handedBack = `millrace.attempt where outcome = 'handed_back' and holder = $1 and ended_at > $2`
+  expect(await count(at.pool, handedBack, [dispatcher.incarnation, asked])).toBeGreaterThan(0)
+  const [left, done] = [
+    await count(at.pool, `millrace.live where state = 'ready'`),
+    await count(at.pool, 'millrace.done'),
+  ]
+  expect([left > 0, left + done]).toEqual([true, tasks.length])
+
+  dispatcher.child.kill('SIGUSR2')
+  expect(await dispatcher.exitCode).toBe(0)
+  expect(await at.millrace.task(held.id)).toMatchObject({
+    state: 'succeeded',
+    dispatcher: { id: dispatcher.incarnation },
+  })
   expect(await at.millrace.verify()).toEqual([])
 })
 

@@ -1,6 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { createPool, migrate } from '../../src/db/index.ts'
 import { waitFor } from '../processes.ts'
-import { type Bench, bench, count, expectExactlyOnce, startDispatcher, untilFinished, untilState } from './kit.ts'
+import { durableCluster } from './cluster.ts'
+import {
+  type Bench,
+  bench,
+  count,
+  expectExactlyOnce,
+  lookAt,
+  startDispatcher,
+  untilFinished,
+  untilState,
+} from './kit.ts'
+import { CRASH_TABLES } from './workers.ts'
 
 // The longest pause between two looks of a dispatcher that hears notifications, and of one that does not.
 const LONGEST_POLL_SECONDS = 1
@@ -10,13 +23,13 @@ const LISTENERS = `pg_stat_activity where datname = current_database() and appli
 const isTrue = (look: () => Promise<boolean>) => waitFor(async () => ((await look()) ? true : undefined))
 
 /** Seconds between becoming ready and being claimed, by the database's clock. */
-async function waitedSeconds(at: Bench, id: string): Promise<number> {
+async function waitedSeconds(at: Pick<Bench, 'millrace'>, id: string): Promise<number> {
   await untilState(at.millrace, id, 'succeeded')
   const { readyAt, startedAt } = await at.millrace.task(id)
   return ((startedAt as Date).getTime() - (readyAt as Date).getTime()) / 1000
 }
 
-async function fastest(at: Bench, rounds: number): Promise<number> {
+async function fastest(at: Pick<Bench, 'millrace' | 'pool'>, rounds: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY
   for (let round = 0; round < rounds; round += 1) {
     await isTrue(async () => (await count(at.pool, 'millrace.idle')) === 1)
@@ -46,6 +59,28 @@ test('a listener whose session is ended listens again, and nothing is missed mea
   expect(dispatcher.stdout()).not.toMatch(/^error/m)
   await expectExactlyOnce(at.pool)
 })
+
+test.each(['fast', 'immediate'] as const)(
+  'an idle dispatcher hears again when the server comes back after seconds, stopped: %s',
+  async (mode) => {
+    await using cluster = await durableCluster()
+    const pool = createPool({ databaseUrl: cluster.databaseUrl })
+    await migrate(pool)
+    await pool.query(CRASH_TABLES)
+    const at = { pool, millrace: await lookAt(cluster.databaseUrl) }
+    await using dispatcher = await startDispatcher(cluster.databaseUrl, {})
+    await isTrue(async () => (await count(pool, 'millrace.idle')) === 1)
+    await cluster.stop(mode)
+    await sleep(4000) // its first attempts to connect come within a second, and fail
+    await cluster.start()
+    await isTrue(async () => (await count(pool, LISTENERS)) === 1)
+    expect(await fastest(at, 4)).toBeLessThan(LONGEST_POLL_SECONDS / 10)
+    expect(dispatcher.stdout()).not.toMatch(/^error/m)
+    expect(dispatcher.stderr()).toBe('')
+    await expectExactlyOnce(pool)
+    await Promise.all([at.millrace.close(), pool.end()])
+  },
+)
 
 test('a task whose notification was never sent is found by polling', async () => {
   await using at = await bench()

@@ -96,6 +96,7 @@ class Interleaving {
     if (!at.isOpen) return
     const own = this.#own[number] as { ids: string[]; leases: Token[] }
     if (await at.end(how)) {
+      await this.#verify('after a commit')
       this.#ids.push(...own.ids)
       for (const lease of own.leases) {
         const name = `${lease.id} at epoch ${lease.epoch}`
@@ -322,6 +323,10 @@ class Interleaving {
       if (effects.length === 0) break
     }
     expect(effects, `effects left ${when}`).toEqual([])
+    await this.#verify(when)
+  }
+
+  async #verify(when: string): Promise<void> {
     const { rows } = await this.#monitor.query('select task, problem from millrace.verify()')
     expect(rows, `what verify finds ${when}`).toEqual([])
   }
