@@ -17,6 +17,7 @@ import { CRASH_TABLES } from './workers.ts'
 
 // The longest pause between two looks of a dispatcher that hears notifications, and of one that does not.
 const LONGEST_POLL_SECONDS = 1
+const AT_ONCE_SECONDS = 0.1
 
 const LISTENERS = `pg_stat_activity where datname = current_database() and application_name = 'millrace listen'`
 
@@ -29,9 +30,10 @@ async function waitedSeconds(at: Pick<Bench, 'millrace'>, id: string): Promise<n
   return ((startedAt as Date).getTime() - (readyAt as Date).getTime()) / 1000
 }
 
+/** The shortest of so many waits, or the first that was none: the machine may be busy. */
 async function fastest(at: Pick<Bench, 'millrace' | 'pool'>, rounds: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < rounds && least >= AT_ONCE_SECONDS; round += 1) {
     await isTrue(async () => (await count(at.pool, 'millrace.idle')) === 1)
     await new Promise((resolve) => setTimeout(resolve, 600)) // long enough for its polls to have become rare
     least = Math.min(least, await waitedSeconds(at, (await at.millrace.add('crash.hold', {})).id))
@@ -42,7 +44,7 @@ async function fastest(at: Pick<Bench, 'millrace' | 'pool'>, rounds: number): Pr
 test('a task added to an idle dispatcher does not wait for the next poll', async () => {
   await using at = await bench()
   await using _dispatcher = await startDispatcher(at.databaseUrl, {})
-  expect(await fastest(at, 12)).toBeLessThan(LONGEST_POLL_SECONDS / 10)
+  expect(await fastest(at, 6)).toBeLessThan(AT_ONCE_SECONDS)
 })
 
 test('a listener whose session is ended listens again, and nothing is missed meanwhile', async () => {
@@ -55,7 +57,7 @@ test('a listener whose session is ended listens again, and nothing is missed mea
     await untilFinished(at.pool)
   }
   await isTrue(async () => (await count(at.pool, LISTENERS)) === 1)
-  expect(await fastest(at, 12)).toBeLessThan(LONGEST_POLL_SECONDS / 10)
+  expect(await fastest(at, 6)).toBeLessThan(AT_ONCE_SECONDS)
   expect(dispatcher.stdout()).not.toMatch(/^error/m)
   await expectExactlyOnce(at.pool)
 })
@@ -74,7 +76,7 @@ test.each(['fast', 'immediate'] as const)(
     await sleep(4000) // its first attempts to connect come within a second, and fail
     await cluster.start()
     await isTrue(async () => (await count(pool, LISTENERS)) === 1)
-    expect(await fastest(at, 12)).toBeLessThan(LONGEST_POLL_SECONDS / 10)
+    expect(await fastest(at, 6)).toBeLessThan(AT_ONCE_SECONDS)
     expect(dispatcher.stdout()).not.toMatch(/^error/m)
     expect(dispatcher.stderr()).toBe('')
     await expectExactlyOnce(pool)
