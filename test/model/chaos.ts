@@ -7,6 +7,7 @@ import { type Condition, MillraceError } from '../../src/engine/index.ts'
 import type { OutcomeName, VerbName } from './commands.ts'
 import { verbs } from './commands.ts'
 import { Engine } from './engine.ts'
+import { WRITES_WITHOUT_OUTCOME } from './records.ts'
 import { checkTold } from './told.ts'
 
 type Random = (below: number) => number
@@ -188,15 +189,7 @@ class Chaos {
 }
 
 const WROTE_WRONG = `
-  select w.task, w.epoch, w.tag from written w
-  where (
-    select count(*) from (
-      select from millrace.done d where d.id = w.task and d.epoch = w.epoch and d.holder = w.holder and d.prior is null
-      union all
-      select from millrace.attempt a
-      where a.task = w.task and a.epoch = w.epoch and a.holder = w.holder and a.outcome <> 'lease_lost'
-    ) s
-  ) <> 1
+  ${WRITES_WITHOUT_OUTCOME}
   union all
   select task, epoch, 'twice' from written group by task, epoch having count(*) > 1
 `

@@ -2,19 +2,22 @@
 import { expect } from 'vitest'
 import type { Session } from './session.ts'
 
+/** What callbacks wrote, but for what stands beside exactly one outcome on record. */
+export const WRITES_WITHOUT_OUTCOME = `
+  select w.task, w.epoch, w.tag from written w
+  where (
+    select count(*) from (
+      select from millrace.done d where d.id = w.task and d.epoch = w.epoch and d.holder = w.holder and d.prior is null
+      union all
+      select from millrace.attempt a
+      where a.task = w.task and a.epoch = w.epoch and a.holder = w.holder and a.outcome <> 'lease_lost'
+    ) s
+  ) <> 1
+`
+
 /** What callbacks wrote stands exactly for outcomes that were recorded; each performance has one end. */
 export async function checkRecords(client: Session['client'], claims: ReadonlySet<string>): Promise<void> {
-  const { rows: orphans } = await client.query(`
-    select w.task, w.epoch, w.tag from written w
-    where (
-      select count(*) from (
-        select from millrace.done d where d.id = w.task and d.epoch = w.epoch and d.holder = w.holder and d.prior is null
-        union all
-        select from millrace.attempt a
-        where a.task = w.task and a.epoch = w.epoch and a.holder = w.holder and a.outcome <> 'lease_lost'
-      ) s
-    ) <> 1
-  `)
+  const { rows: orphans } = await client.query(WRITES_WITHOUT_OUTCOME)
   expect(orphans, 'writes without their outcome').toEqual([])
   const { rows: twice } = await client.query(`
     select task, epoch, count(*) from (
