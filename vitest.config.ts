@@ -9,6 +9,8 @@ const limits = {
   expect: { poll: { timeout: PATIENCE_MS } },
 }
 
+const LONG_MS = 60 * 60_000
+
 export default defineConfig({
   test: {
     // Of the root alone: both projects share the one server it starts.
@@ -20,7 +22,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/crash/**', 'test/e2e/**'],
+          exclude: ['test/crash/**', 'test/e2e/**', 'test/long/**'],
           pool: 'forks',
           ...limits,
         },
@@ -44,6 +46,16 @@ export default defineConfig({
           pool: 'forks',
           ...limits,
           testTimeout: 4 * PATIENCE_MS,
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: ['test/long/**/*.test.ts'],
+          pool: 'forks',
+          ...limits,
+          testTimeout: LONG_MS,
+          hookTimeout: LONG_MS,
         },
       },
     ],

@@ -2,10 +2,12 @@
 import { spawn } from 'node:child_process'
 import { root } from './bootstrap.mjs'
 
+const KEPT = 1_000_000
+
 /**
  * @typedef {{ status: number, output: string, seconds: number }} Ended
  * @param {string[]} command
- * @param {{ env?: NodeJS.ProcessEnv, isShown?: boolean }} [options] `isShown` prints as it goes instead of keeping
+ * @param {{ env?: NodeJS.ProcessEnv, isShown?: boolean }} [options] `isShown` prints as it goes, and keeps only the end
  * @returns {Promise<Ended>}
  */
 export function run([program = '', ...args], { env = process.env, isShown = false } = {}) {
@@ -15,7 +17,7 @@ export function run([program = '', ...args], { env = process.env, isShown = fals
     let output = ''
     const keep = (/** @type {Buffer} */ chunk) => {
       if (isShown) process.stdout.write(chunk)
-      else output += chunk
+      output = isShown ? (output + chunk).slice(-KEPT) : output + chunk
     }
     child.stdout.on('data', keep)
     child.stderr.on('data', keep)

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../src/db/embedded.ts'
+import { compilePrograms } from './compile-programs.ts'
+import { makeClusterTemplate } from './crash/cluster.ts'
 import { createTemplate, dropTemplate } from './database.ts'
 import { startPostgres15 } from './postgres-15.ts'
 
@@ -13,20 +15,29 @@ declare module 'vitest' {
   export interface ProvidedContext {
     serverUrl: string
     template: string
+    /** The folder of the compiled programs. */
+    compiled: string
+    /** What each cluster of a test is a copy of. */
+    cluster: { native: string; data: string }
   }
 }
 
 type TestServer = { databaseUrl: string; stop(): Promise<void> }
 
 export default async function setup(project: TestProject) {
-  const server = await startServer()
+  const [server, cluster] = await Promise.all([startServer(), makeClusterTemplate()])
+  const programs = compilePrograms()
   const template = `millrace_template_${process.pid}`
   await createTemplate(server.databaseUrl, template)
   project.provide('serverUrl', server.databaseUrl)
   project.provide('template', template)
+  project.provide('compiled', programs.folder)
+  project.provide('cluster', { native: cluster.native, data: cluster.data })
   return async () => {
     await dropTemplate(server.databaseUrl, template)
     await server.stop()
+    await cluster.remove()
+    programs.remove()
   }
 }
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { inject, onTestFinished } from 'vitest'
 import type { Owner } from '../src/db/embedded-owner.ts'
 import { PATIENCE_MS } from './processes.ts'
 
@@ -26,12 +26,14 @@ export type ProgramOptions = {
   owner?: Owner | undefined
 }
 
-/** Runs a TypeScript file of the project in a process of its own; killed in the end if it still runs. */
+/** Where a program of the project or of its tests stands, compiled. */
+export const compiledFrom = (file: string): string => join(inject('compiled'), file.replace(/\.ts$/, '.js'))
+
+/** Runs a program of the project or of its tests in a process of its own; killed in the end if it still runs. */
 export function runProgram(file: string, options: ProgramOptions = {}): Program {
-  const root = options.owner === undefined || isOpenToAll(ROOT) ? ROOT : openCopy()
-  // By its place: a program may start itself again, elsewhere.
-  const tsx = import.meta.resolve('tsx').replace(pathToFileURL(ROOT).href, pathToFileURL(root).href)
-  const child = spawn(process.execPath, ['--import', tsx, join(root, file), ...(options.args ?? [])], {
+  const compiled = inject('compiled')
+  const root = options.owner === undefined || isOpenToAll(ROOT) ? ROOT : openCopy(compiled)
+  const child = spawn(process.execPath, [join(root, relative(ROOT, compiledFrom(file))), ...(options.args ?? [])], {
     cwd: root,
     // Settings of the developer's own shell must not reach the program under test.
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nonexistent', ...options.env },
@@ -99,12 +101,19 @@ export function follow(child: ChildProcess, kill = () => void child.kill('SIGKIL
 }
 
 /** The checkout, for somebody who may not enter it where it is: a user's home, or a temporary folder. Gone with the test. */
-function openCopy(): string {
+function openCopy(compiled: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'millrace-checkout-'))
   onTestFinished(() => rmSync(copy, { recursive: true, force: true }))
   chmodSync(copy, 0o755)
-  const parts = ['package.json', 'migrations', 'node_modules', 'src', 'test'].map((part) => join(ROOT, part))
-  execFileSync('cp', ['-a', ...(isOnOneDisk(ROOT, copy) ? ['-l'] : []), ...parts, copy])
+  const place = join(copy, relative(ROOT, compiled))
+  mkdirSync(dirname(place), { recursive: true })
+  const copyTo = (to: string, parts: string[]) =>
+    execFileSync('cp', ['-a', ...(isOnOneDisk(ROOT, copy) ? ['-l'] : []), ...parts, to])
+  copyTo(
+    copy,
+    ['package.json', 'migrations', 'schemas', 'dist', 'node_modules'].map((part) => join(ROOT, part)),
+  )
+  copyTo(place, [compiled])
   return `${copy}/`
 }
 

@@ -1,6 +1,7 @@
 // A real terminal, as util-linux's `script` makes one.
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { compiledFrom } from '../../test/program.ts'
 import { ADMIN } from '../../test/server.ts'
 import { aTaskServer, type TaskServer } from '../../test/task-server.ts'
 
@@ -18,7 +19,7 @@ async function aLog(): Promise<string> {
 }
 
 function inTerminal(args: readonly string[], env: Record<string, string> = {}) {
-  const words = [process.execPath, '--import', import.meta.resolve('tsx'), 'src/bin.ts', ...args]
+  const words = [process.execPath, compiledFrom('src/bin.ts'), ...args]
   const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
     env: { PATH: process.env['PATH'], TERM: 'xterm', MILLRACE_URL: server.url, MILLRACE_TOKEN: ADMIN, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

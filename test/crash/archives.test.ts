@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { connect } from '../../src/engine/index.ts'
 import { database } from '../database.ts'
+import { inForm } from '../long-form.ts'
 import { waitFor } from '../processes.ts'
 import { type Program, runProgram } from '../program.ts'
 import { loadHistory, svnFiles } from '../repositories/svn.ts'
@@ -8,8 +9,8 @@ import { scratch } from '../scratch.ts'
 
 const READY = /^millrace listening on /
 const TOKEN = 'the-token-of-the-crash-test'
-const REVISIONS = 300
-const TASKS = 40 // so many that the backlog takes a dozen transactions
+const REVISIONS = inForm(150, 300)
+const TASKS = 40 // so many that the backlog takes several transactions
 
 test('a server killed in the middle of a backlog leaves every revision planned once', async () => {
   await using db = await database()

@@ -1,10 +1,10 @@
 // A PostgreSQL of the test's own that writes through to the disk, to be killed and restarted under its clients.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { packagedBinaries, prepareBinaries } from '../../src/db/embedded-binaries.ts'
 import { type Owner, unprivilegedOwner } from '../../src/db/embedded-owner.ts'
 import { isAlive, waitFor } from '../processes.ts'
@@ -20,23 +20,40 @@ export type Cluster = AsyncDisposable & {
   stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
-async function binaries(home: string, owner: Owner | undefined): Promise<string> {
-  if (process.env['MILLRACE_TEST_POSTGRES'] === '15') return '/usr/lib/postgresql/15'
-  return prepareBinaries(home, owner, packagedBinaries())
+/** The binaries, and a cluster that `initdb` has made: each test's own is a copy. */
+export type ClusterTemplate = { readonly native: string; readonly data: string; remove(): Promise<void> }
+
+export async function makeClusterTemplate(): Promise<ClusterTemplate> {
+  const owner = unprivilegedOwner()
+  const home = await aHome(owner)
+  const native =
+    process.env['MILLRACE_TEST_POSTGRES'] === '15'
+      ? '/usr/lib/postgresql/15'
+      : await prepareBinaries(home, owner, packagedBinaries())
+  const data = join(home, 'cluster')
+  const args = ['-D', data, '-A', 'trust', '-U', 'millrace', '-E', 'UTF8', '--locale', 'C', '--no-sync']
+  const made = spawn(join(native, 'bin', 'initdb'), args, { cwd: '/', env: ENVIRONMENT, stdio: 'ignore', ...owner })
+  const code = await new Promise<number | null>((resolve) => made.once('exit', resolve))
+  if (code !== 0) throw new Error(`initdb exited with code ${code}`)
+  return { native, data, remove: () => rm(home, { recursive: true, force: true }) }
+}
+
+/** A folder that the user of the servers can enter. */
+async function aHome(owner: Owner | undefined): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'millrace-durable-'))
+  await chmod(home, 0o755)
+  if (owner) await chown(home, owner.uid, owner.gid)
+  return home
 }
 
 export async function durableCluster(): Promise<Cluster> {
   const owner = unprivilegedOwner()
-  const home = await mkdtemp(join(tmpdir(), 'millrace-durable-'))
-  await chmod(home, 0o755)
-  if (owner) await chown(home, owner.uid, owner.gid)
-  const native = await binaries(home, owner)
+  const home = await aHome(owner)
+  const template = inject('cluster')
   const data = join(home, 'cluster')
+  execFileSync('cp', ['-a', template.data, data])
   const run = (program: string, args: string[]) =>
-    spawn(join(native, 'bin', program), args, { cwd: '/', env: ENVIRONMENT, stdio: 'ignore', ...owner })
-  const made = run('initdb', ['-D', data, '-A', 'trust', '-U', 'millrace', '-E', 'UTF8', '--locale', 'C', '--no-sync'])
-  const code = await new Promise<number | null>((resolve) => made.once('exit', resolve))
-  if (code !== 0) throw new Error(`initdb ended with ${code}`)
+    spawn(join(template.native, 'bin', program), args, { cwd: '/', env: ENVIRONMENT, stdio: 'ignore', ...owner })
 
   let server: ChildProcess | undefined
   const ended = async (of: ChildProcess) => {

@@ -9,6 +9,7 @@ import type { AdoptingRunner, CommandSpec, ContainerSpec } from '../../src/runne
 import { readOutput } from '../../src/storage/index.ts'
 import { IMAGE, useContainers } from '../containers.ts'
 import { database } from '../database.ts'
+import { inForm } from '../long-form.ts'
 import { waitFor } from '../processes.ts'
 import { runProgram } from '../program.ts'
 import { scratch } from '../scratch.ts'
@@ -105,8 +106,7 @@ test('no variable of the command shows in the list of processes', async () => {
   expect(seen).toEqual([])
 })
 
-// MILLRACE_TORTURE_ROUNDS asks for more of them: each takes the better part of a second.
-const rounds = Number(process.env['MILLRACE_TORTURE_ROUNDS'] ?? 10)
+const rounds = inForm(4, 40)
 
 test('commands that do not want to end leave no process and no container', async () => {
   const nap = newNap()

@@ -4,6 +4,7 @@ import type { Pool } from '../../src/db/index.ts'
 import { collect, openRepository } from '../../src/vcs/index.ts'
 import { anArchive, countRows, stopStaging } from '../archive-index.ts'
 import { useEngine } from '../engine.ts'
+import { inForm } from '../long-form.ts'
 import { waitFor } from '../processes.ts'
 import { type Program, runProgram } from '../program.ts'
 import { gitFiles } from '../repositories/git.ts'
@@ -14,7 +15,7 @@ import { scratch } from '../scratch.ts'
 import { kill } from './kit.ts'
 
 const engine = useEngine()
-const FILES = 2500 // five batches
+const FILES = inForm(1100, 2500) // batches have 500
 
 const grounds: [string, () => Promise<Ground>][] = [
   ['svn', svnFiles],

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { database, type TestDatabase } from '../database.ts'
+import { inForm } from '../long-form.ts'
 import { below, command, shell, sleeping, speaking } from '../nodes.ts'
 import { isAlive, waitFor } from '../processes.ts'
 import { type Program, runProgram } from '../program.ts'
@@ -196,13 +197,14 @@ test('servers that are killed again and again lose and double no node', async ()
   const script = `era=$(cat ${era}); echo $MILLRACE_NODE >> ${runs}; sleep 0.2
     [ "$era" = "$(cat ${era})" ] && echo $MILLRACE_NODE >> ${ends}`
   writeFileSync(era, 'at first')
+  const kills = inForm([10], [10, 40, 80])
   let server = await start(place, { MILLRACE_CONCURRENCY: '4' })
   const ids = await server.add(
-    ...Array.from({ length: 120 }, (_, i) =>
+    ...Array.from({ length: inForm(60, 120) }, (_, i) =>
       below(i < 20 ? 'root' : `#${i - 20}`, shell(script), { data: { run_if: 'always' } }),
     ),
   )
-  for (const count of [10, 40, 80]) {
+  for (const count of kills) {
     await waitFor(async () => {
       const text = existsSync(runs) ? await readFile(runs, 'utf8') : ''
       return text.split('\n').length > count ? true : undefined
@@ -223,7 +225,7 @@ test('servers that are killed again and again lose and double no node', async ()
   // No server had more under way than it may. Besides them it lost those that had ended and were not recorded yet: others
   // begin in their places meanwhile, so that their number is not bounded by the places.
   const broken = failed.filter(({ metadata }) => !ended.includes(metadata.id))
-  expect(broken.length).toBeLessThanOrEqual(3 * 4)
+  expect(broken.length).toBeLessThanOrEqual(kills.length * 4)
   const { rows } = await place.db.pool.query('select * from millrace.verify()')
   expect(rows).toEqual([])
 })

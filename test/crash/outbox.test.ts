@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { createPool, migrate, type Pool } from '../../src/db/index.ts'
 import { EventHub, newestPosition, sequence } from '../../src/engine/index.ts'
+import { inForm } from '../long-form.ts'
 import { checkTold } from '../model/told.ts'
 import { waitFor } from '../processes.ts'
 import { type Program, runProgram } from '../program.ts'
@@ -23,7 +24,7 @@ type Scene = {
   killDispatcher(): Promise<void>
 }
 
-const ROUNDS = 4
+const ROUNDS = inForm(2, 4)
 
 /** Lets dispatchers work while `breakIt` breaks things, once in a round; everything has ended when it answers. */
 async function underLoad(cluster: Cluster, pool: Pool, breakIt: (scene: Scene) => Promise<void>): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { database } from '../database.ts'
+import { inForm } from '../long-form.ts'
 import { chaos } from './chaos.ts'
 
 const seed = Number(process.env['MILLRACE_MODEL_SEED'] ?? randomInt(2 ** 31))
@@ -13,7 +14,7 @@ test.each([
   async ({ byHand }) => {
     await using db = await database()
     await expect(
-      chaos(db.databaseUrl, { seed, graphs: 100, dispatchers: 6, byHand }).catch((error: Error) => {
+      chaos(db.databaseUrl, { seed, graphs: inForm(30, 100), dispatchers: 6, byHand }).catch((error: Error) => {
         throw new Error(`MILLRACE_MODEL_SEED=${seed}: ${error.message}`, { cause: error })
       }),
     ).resolves.toBeUndefined()
