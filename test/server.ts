@@ -36,9 +36,13 @@ export type TestServer = AsyncDisposable & {
   stop(): Promise<void>
 }
 
+type Compare = (method: string, path: string, reply: Reply) => void
+
 const plainFetch = globalThis.fetch
 /** How to compare the answers of the servers that run, by their origins. */
-const comparisons = new Map<string, (method: string, path: string, reply: Reply) => void>()
+const comparisons = new Map<string, Compare>()
+/** All servers of this process have the same routes, and so the same document. */
+let compareWhole: Promise<Compare> | undefined
 
 /** Whoever asks a server of these tests in this process, the command line too: its answer is compared with the document. */
 globalThis.fetch = async (input, init) => {
@@ -75,7 +79,9 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     log_level: 'silent',
     ...given,
   })
-  comparisons.set(running.url, await comparison(running.url))
+  compareWhole ??= comparison(running.url)
+  const compare = await compareWhole
+  comparisons.set(running.url, compare)
   let isStopped = false
   const stop = async () => {
     if (isStopped) return
@@ -87,7 +93,7 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     url: running.url,
     database: own,
     client: createClient({ url: running.url, token: ADMIN }),
-    ask: await asker(running.url),
+    ask: askerWith(running.url, compare),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()
@@ -98,7 +104,10 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
 
 /** Asks the server at `url` and compares each answer with the OpenAPI document that it gives. */
 export async function asker(url: string): Promise<TestServer['ask']> {
-  const compare = await comparison(url)
+  return askerWith(url, await comparison(url))
+}
+
+function askerWith(url: string, compare: Compare): TestServer['ask'] {
   return async (method, path, question = {}) => {
     const reply = await send(url, method, path, question)
     compare(method, path, reply)
@@ -134,7 +143,7 @@ function replyOf(response: Response, text: string): Reply {
 
 type Document = { paths: Record<string, Record<string, { responses: Record<string, { content?: object }> }>> }
 
-export async function comparison(url: string): Promise<(method: string, path: string, reply: Reply) => void> {
+export async function comparison(url: string): Promise<Compare> {
   const document = (await (await plainFetch(`${url}/v1/openapi.json`)).json()) as Document
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
