@@ -3,7 +3,7 @@ import type { Db } from '../db/index.ts'
 import { InvalidOption } from './errors.ts'
 import type { Condition, TaskId } from './task.ts'
 import { checkName, checkText } from './text.ts'
-import type { AnyWorker } from './worker.ts'
+import type { AnyWorker, PayloadInput } from './worker.ts'
 
 /** An earlier or later item of the same call, by its position. */
 export type ItemRef = { readonly item: number; readonly when?: Condition }
@@ -41,12 +41,28 @@ export type AddOptions = {
   readonly client?: Db
 }
 
-export type AddItem = Omit<AddOptions, 'client' | 'actor'> &
-  (
-    | { readonly worker: AnyWorker | string; readonly payload: unknown; readonly milestone?: never }
-    /** A task without a kind: it succeeds by itself once its requirements are met. */
-    | { readonly milestone: true; readonly worker?: never; readonly payload?: unknown }
-  )
+/** A task of the worker `W`, with the payload that this worker takes. `string`: a worker named by its kind; `undefined`: a milestone. */
+export type AddItem<W = AnyWorker | string | undefined> = Omit<AddOptions, 'client' | 'actor'> & WorkItem<W>
+
+type WorkItem<W> = W extends AnyWorker
+  ? { readonly worker: W; readonly payload: PayloadInput<W>; readonly milestone?: never }
+  : W extends string
+    ? { readonly worker: W; readonly payload: unknown; readonly milestone?: never }
+    : /** A task without a kind: it succeeds by itself once its requirements are met. */
+      { readonly milestone: true; readonly worker?: never; readonly payload?: unknown }
+
+/** A list of items before each is compared with its worker. As a list that is written out, it is known by position. */
+export type GivenItems = readonly GivenItem[] | readonly []
+type GivenItem = Omit<AddOptions, 'client' | 'actor'> & {
+  readonly worker?: AnyWorker | string
+  readonly payload?: unknown
+  readonly milestone?: true
+}
+/** The same list: each item has the payload of its own worker, and no property that does not exist. */
+export type CheckedItems<Items extends GivenItems> = { [K in keyof Items]: Items[K] & CheckedItem<Items[K]> }
+type CheckedItem<Item> = AddItem<Item extends { readonly worker: infer W } ? W : undefined> & {
+  readonly [K in Exclude<keyof Item, keyof GivenItem>]: never
+}
 
 /** Throws `InvalidOption` for what cannot be used, whatever the other items are. */
 export function checkOptions(item: AddItem): void {

@@ -56,6 +56,16 @@ export class TaskNotFound extends MillraceError {
   }
 }
 
+/** The task is of another kind than the worker it was read with. */
+export class KindDiffers extends MillraceError {
+  readonly code = 'kind_differs'
+  readonly task: TaskId
+  constructor(task: TaskId, kind: string | null, expected: string) {
+    super(`task ${task} is ${kind === null ? 'a milestone' : `of kind "${kind}"`}, not of kind "${expected}"`)
+    this.task = task
+  }
+}
+
 /** A search finds another number of tasks than the caller believes; nothing was done. */
 export class CountDiffers extends MillraceError {
   readonly code = 'count_differs'

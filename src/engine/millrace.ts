@@ -1,8 +1,8 @@
 import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect, snapshot } from '../db/index.ts'
 import * as act from './act.ts'
 import { actOnMany, type BulkOptions, type BulkResult, type BulkVerb } from './act-on-many.ts'
-import { type AddedTask, add } from './add.ts'
-import type { AddItem, AddOptions } from './add-options.ts'
+import { type AddedTask, type AddedTasks, add } from './add.ts'
+import type { AddItem, AddOptions, CheckedItems, GivenItems } from './add-options.ts'
 import { type Attention, attention } from './attention.ts'
 import { countTasks, type TaskCount } from './count.ts'
 import type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
@@ -108,12 +108,19 @@ export class Millrace {
     options: AddOptions = {},
   ): Promise<AddedTask> {
     const { client, actor, ...rest } = options
-    const [added] = await this.addMany([{ ...rest, worker, payload }], optional({ client, actor }))
+    const [added] = await this.#addAll([{ ...rest, worker, payload }], optional({ client, actor }))
     return added as AddedTask
   }
 
   /** Adds many tasks in one round trip, with edges among them: all or none. */
-  addMany(items: readonly AddItem[], options: { client?: Db; actor?: string } = {}): Promise<AddedTask[]> {
+  addMany<Items extends GivenItems>(
+    items: CheckedItems<Items>,
+    options: { client?: Db; actor?: string } = {},
+  ): Promise<AddedTasks<Items>> {
+    return this.#addAll(items as readonly AddItem[], options) as Promise<AddedTasks<Items>>
+  }
+
+  #addAll(items: readonly AddItem[], options: { client?: Db; actor?: string }): Promise<AddedTask[]> {
     const { client = this.#pool, actor } = options
     return this.#nudging(add(client, this.#names, items, optional({ actor })))
   }
@@ -121,7 +128,7 @@ export class Millrace {
   /** Adds a task without a kind: it succeeds by itself once its requirements are met. */
   async addMilestone(options: AddOptions = {}): Promise<AddedTask> {
     const { client, actor, ...rest } = options
-    const [added] = await this.addMany([{ ...rest, milestone: true }], optional({ client, actor }))
+    const [added] = await this.#addAll([{ ...rest, milestone: true }], optional({ client, actor }))
     return added as AddedTask
   }
 
@@ -140,8 +147,12 @@ export class Millrace {
     return act.keepFromStarting(options.client, ids)
   }
 
-  task(ref: reading.TaskRef): Promise<reading.Task> {
-    return reading.read(this.#pool, ref)
+  /** The task; with its worker, payload and output have that worker's types. */
+  task(ref: reading.TaskRef): Promise<reading.Task>
+  task<W extends AnyWorker>(worker: W, ref: reading.TaskRef): Promise<reading.TaskOf<W>>
+  task(first: reading.TaskRef | AnyWorker, ref?: reading.TaskRef): Promise<reading.Task> {
+    if (ref === undefined) return reading.read(this.#pool, first as reading.TaskRef)
+    return reading.readOf(this.#pool, first as AnyWorker, ref)
   }
 
   /** Tasks that meet a filter, newest first, a page at a time. */
