@@ -2,7 +2,7 @@
 import type { Db } from '../db/index.ts'
 import { InvalidOption } from './errors.ts'
 import type { Condition, TaskId } from './task.ts'
-import { checkName, checkText } from './text.ts'
+import { checkName, checkPlainName, checkText } from './text.ts'
 import type { AnyWorker, PayloadInput } from './worker.ts'
 
 /** An earlier or later item of the same call, by its position. */
@@ -69,13 +69,12 @@ export function checkOptions(item: AddItem): void {
   const { key, scope, queue, heldBy, locks, limit, priority, maxAttempts, delaySeconds, notBefore } = item
   if (key !== undefined) checkName('key', key)
   if (scope !== undefined) checkName('scope', scope)
-  if (queue !== undefined) checkName('queue', queue)
+  if (queue !== undefined) checkPlainName('queue', queue)
   if (heldBy !== undefined) checkText('heldBy', heldBy)
   if (locks !== undefined) for (const lock of locks) checkName('the name of a lock', lock)
   if (limit !== undefined) checkName('the group of a limit', limit.group)
   if (priority !== undefined) checkPriority(priority)
-  if (maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts < 2 ** 15))
-    throw new InvalidOption(`maxAttempts must be a whole number from 1 to 32767, not ${maxAttempts}`)
+  if (maxAttempts !== undefined) checkMaxAttempts(maxAttempts)
   if (delaySeconds !== undefined && !(delaySeconds >= 0 && delaySeconds < 1e10))
     throw new InvalidOption(`delaySeconds must be a number of seconds, not ${delaySeconds}`)
   if (notBefore !== undefined && Number.isNaN(notBefore.getTime()))
@@ -83,6 +82,23 @@ export function checkOptions(item: AddItem): void {
   if (limit !== undefined && !(Number.isInteger(limit.max) && limit.max >= 1 && limit.max < 2 ** 31))
     throw new InvalidOption(
       `the maximum of limit "${limit.group}" must be a whole number of at least 1, not ${limit.max}`,
+    )
+}
+
+function checkMaxAttempts(maxAttempts: number): void {
+  if (!(Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts < 2 ** 15))
+    throw new InvalidOption(`maxAttempts must be a whole number from 1 to 32767, not ${maxAttempts}`)
+}
+
+/** Throws `InvalidOption` for a worker that no task could be performed by. */
+export function checkWorker({ kind, queue, maxAttempts, payload, work }: AnyWorker): void {
+  checkPlainName('the kind of a worker', kind)
+  if (queue !== undefined) checkPlainName(`the queue of worker "${kind}"`, queue)
+  if (maxAttempts !== undefined) checkMaxAttempts(maxAttempts)
+  if (typeof work !== 'function') throw new InvalidOption(`worker "${kind}" has no function "work"`)
+  if (typeof payload?.['~standard']?.validate !== 'function')
+    throw new InvalidOption(
+      `the payload of worker "${kind}" is no schema; use one that implements Standard Schema, such as zod`,
     )
 }
 

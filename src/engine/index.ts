@@ -19,6 +19,7 @@ export {
   LeaseLost,
   MillraceError,
   PositionGone,
+  SchemaRefused,
   StateRefused,
   TaskNotFound,
   TooManyTasks,

@@ -4,10 +4,12 @@ import { actOnMany, type BulkOptions, type BulkResult, type BulkVerb } from './a
 import { type AddedTask, type AddedTasks, add } from './add.ts'
 import type { AddItem, AddOptions, CheckedItems, GivenItems } from './add-options.ts'
 import { type Attention, attention } from './attention.ts'
+import { checkSchema } from './check-schema.ts'
 import { countTasks, type TaskCount } from './count.ts'
 import type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 import { DispatcherLoop } from './dispatcher.ts'
 import { notify } from './dispatchers.sql.ts'
+import { translate } from './errors.ts'
 import { EventHub } from './event-hub.ts'
 import type { Wanted } from './lease-keeper.ts'
 import { type ListOptions, listTasks, type TaskList } from './list.ts'
@@ -51,7 +53,10 @@ export type ConnectOptions = {
 // Longer than any claim takes; when the route to the server is lost, the system itself notices only after a quarter of an hour.
 const MOST_PATIENT_MS = 10_000
 
-/** Connects to the work graph in a database. */
+/**
+ * Connects to the work graph in a database. Throws `SchemaRefused` for a database without the schema of this release, and
+ * `IsolationRefused` where transactions would be stricter than READ COMMITTED.
+ */
 export async function connect(options: ConnectOptions): Promise<Millrace> {
   const pool = createPool({
     databaseUrl: options.databaseUrl,
@@ -59,11 +64,12 @@ export async function connect(options: ConnectOptions): Promise<Millrace> {
     ...(options.onError === undefined ? {} : { onError: options.onError }),
   })
   try {
+    await checkSchema(pool, options.migrate ?? false)
     if (options.migrate) await migrate(pool)
     await prepareWhereDirect(pool)
   } catch (error) {
     await pool.end()
-    throw error
+    throw translate(error)
   }
   return new Millrace(pool, options.databaseUrl, options.eventRetention)
 }
@@ -328,8 +334,9 @@ export class Millrace {
   /** Starts performing tasks of these workers' kinds. */
   dispatch(
     workers: readonly AnyWorker[],
-    options: DispatchOptions = {},
+    given: DispatchOptions = {},
   ): Dispatcher & { readonly started: Promise<void> } {
+    const options = { ...given, onError: given.onError ?? ((error: Error) => process.emitWarning(error)) }
     const control = createPool({
       databaseUrl: this.#databaseUrl,
       max: 4,
@@ -358,7 +365,7 @@ export class Millrace {
     this.#dispatchers.add(loop)
     const started = loop.start()
     started.catch((error: Error) => {
-      options.onError?.(error)
+      options.onError(error)
       // What could not start keeps no lease, connection or timer.
       loop.stop().catch(() => {})
     })

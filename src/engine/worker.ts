@@ -1,5 +1,5 @@
 import type { AddedTask, AddedTasks } from './add.ts'
-import type { AddOptions, CheckedItems, GivenItems } from './add-options.ts'
+import { type AddOptions, type CheckedItems, checkWorker, type GivenItems } from './add-options.ts'
 import type { InputOf, OutputOf, Schema } from './schema.ts'
 import type { Condition, TaskId } from './task.ts'
 import type { ApplicationEvent } from './task-event.ts'
@@ -124,7 +124,11 @@ export type PayloadInput<W> = W extends Worker<infer S, infer _> ? InputOf<S> : 
 /** What its tasks succeed with: the value that `work` returns, without `later`. */
 export type ResultOf<W> = W extends Worker<infer _, infer Returned> ? Result<Returned> : never
 
-/** Defines a worker. The payload's type flows from the schema, the result's from `work`, into every callback. */
+/**
+ * Defines a worker. The payload's type flows from the schema, the result's from `work`, into every callback. Throws
+ * `InvalidOption` for a kind or queue that is empty, longer than 1000 bytes, or has control characters.
+ */
 export function defineWorker<S extends Schema, Returned>(worker: Worker<S, Returned>): Worker<S, Returned> {
+  checkWorker(worker)
   return worker
 }
