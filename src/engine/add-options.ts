@@ -91,11 +91,12 @@ function checkMaxAttempts(maxAttempts: number): void {
 }
 
 /** Throws `InvalidOption` for a worker that no task could be performed by. */
-export function checkWorker({ kind, queue, maxAttempts, payload, work }: AnyWorker): void {
+export function checkWorker(worker: AnyWorker): void {
+  const { kind, queue, maxAttempts, payload } = worker
   checkPlainName('the kind of a worker', kind)
   if (queue !== undefined) checkPlainName(`the queue of worker "${kind}"`, queue)
   if (maxAttempts !== undefined) checkMaxAttempts(maxAttempts)
-  if (typeof work !== 'function') throw new InvalidOption(`worker "${kind}" has no function "work"`)
+  if (typeof worker.work !== 'function') throw new InvalidOption(`worker "${kind}" has no function "work"`)
   if (typeof payload?.['~standard']?.validate !== 'function')
     throw new InvalidOption(
       `the payload of worker "${kind}" is no schema; use one that implements Standard Schema, such as zod`,

@@ -44,7 +44,7 @@ test.each(['repeatable read', 'serializable'])(
       const errors: Error[] = []
       const onError = (error: Error) => errors.push(error)
       const millrace = await connect({ databaseUrl: engine.databaseUrl, onError })
-      const worker = aWorker({ onSuccess: () => undefined })
+      const worker = aWorker()
       const [first, second] = await millrace.addMany([
         { worker, payload: 1 },
         { worker, payload: 2, requires: [{ item: 0 }] },
