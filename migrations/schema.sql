@@ -750,7 +750,7 @@ millrace.node_now (
 
 -- functions
 
-millrace.add(p_lanes integer[], p_scopes text[], p_payloads text, p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_limits integer[], p_capacities integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 9f5e74b32de2
+millrace.add(p_lanes integer[], p_scopes text[], p_payloads text, p_priorities integer[], p_keys text[], p_max_attempts smallint[], p_not_before timestamp with time zone[], p_delays double precision[], p_held_by text[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_cancel_items integer[], p_cancel_targets bigint[], p_cancel_chains boolean[], p_gate_items integer[], p_gates integer[], p_limits integer[], p_capacities integer[], p_creator bigint, p_actor text, OUT ids bigint[], OUT existing bigint[]) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 5ef0f5e68277
 millrace.add_edges(p_ids bigint[], p_items integer[], p_prerequisites bigint[], p_conditions text[]) returns void plpgsql 6ed379402d94
 millrace.add_simple(p_lanes integer[], p_scopes text[], p_payloads text, p_priorities integer[], p_max_attempts smallint[], p_edge_items integer[], p_edge_prerequisites bigint[], p_edge_conditions text[], p_creator bigint, p_actor text) returns bigint[] plpgsql 47eebe2c856d
 millrace.begin_behind(p_lanes integer[], p_few bigint, OUT gone bigint, OUT marks json) returns record plpgsql stable a5038956ca15
@@ -775,7 +775,7 @@ millrace.gate_ids(p_names text[], p_capacities integer[]) returns integer[] plpg
 millrace.heartbeat(p_holder integer, p_reached jsonb DEFAULT NULL::jsonb, OUT is_alive boolean, OUT canceling bigint[], OUT wanted text) returns record plpgsql d4b4a97bd694
 millrace.hold(p_ids bigint[], p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 2e04bf6844cf
 millrace.hop(p_holder integer, p_id bigint, p_epoch integer, p_output jsonb, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_to_priority integer[]) returns json plpgsql 9a1b844f2ec6
-millrace.insist_read_committed() returns void plpgsql 62de52cfc4c3
+millrace.insist_read_committed() returns void plpgsql 395f0dbc02ce
 millrace.is_met(p_condition millrace.condition, p_state millrace.state) returns boolean sql immutable parallel safe 93c2000bf37f
 millrace.keep_readied(p_ids bigint[]) returns void sql 60de054e60aa
 millrace.lane_ids(p_queues text[], p_kinds text[]) returns integer[] plpgsql 6ecce3edb11d

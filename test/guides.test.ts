@@ -57,6 +57,12 @@ test('the code of the library guide runs and does what the page says', async () 
   await guide.run(db.databaseUrl)
 })
 
+test('a task that adds its requirements while it runs waits for them, as the library guide says', async () => {
+  const guide = await import(pathToFileURL(file).href)
+  const year = String(new Date().getUTCFullYear())
+  expect(await guide.collectAlbum(db.databaseUrl)).toEqual({ state: 'succeeded', year })
+})
+
 test('adding an album again answers the tasks that are there', async () => {
   const guide = await import(pathToFileURL(file).href)
   const { millrace, first, again, why } = await guide.addAlbum(db.databaseUrl)

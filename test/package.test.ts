@@ -100,6 +100,7 @@ test(
         isNext: true,
         counts: { succeeded: 1, failed: 1, canceled: 0, retry: 1, later: 0, dropped: 0 },
       },
+      typed: { at: '1970', n: 42 },
     })
     const { rows } = await db.pool.query('select text, letters from counted order by letters, text')
     expect(rows).toEqual([

@@ -14,8 +14,9 @@ $$;
 create function millrace.insist_read_committed() returns void
 language plpgsql as $$
 begin
-  if current_setting('transaction_isolation') <> 'read committed' then
+  -- READ UNCOMMITTED is the same to PostgreSQL.
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
     raise exception 'the engine works in READ COMMITTED transactions, and this one is %', upper(current_setting('transaction_isolation'))
-      using errcode = 'MR005', hint = 'Begin the transaction with ISOLATION LEVEL READ COMMITTED.';
+      using errcode = 'MR005', hint = 'begin the transaction with `isolation level read committed`';
   end if;
 end $$;

@@ -37,6 +37,8 @@ declare
   v_has_changed   boolean := false;
   v_row           record;
 begin
+  -- What was added or has ended since the snapshot would not exist or be unfinished, and sleepers would not be woken.
+  if current_setting('transaction_isolation') <> 'read committed' then perform millrace.insist_read_committed(); end if;
   if num_nulls(p_keys, p_not_before, p_delays, p_held_by, p_cancel_items, p_gate_items) = 6 then
     ids := millrace.add_simple(
       p_lanes, p_scopes, p_payloads, p_priorities, p_max_attempts, p_edge_items, p_edge_prerequisites, p_edge_conditions, p_creator, p_actor

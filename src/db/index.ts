@@ -43,3 +43,4 @@ export {
   snapshot,
   transaction,
 } from './transaction.ts'
+export { DatabaseUnusable } from './unusable.ts'

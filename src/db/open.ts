@@ -1,5 +1,6 @@
 import { startEmbedded } from './embedded.ts'
 import { createPool, type Pool } from './pool.ts'
+import { DatabaseUnusable } from './unusable.ts'
 
 const OLDEST = 150_000 // PostgreSQL 15
 
@@ -9,16 +10,6 @@ export type Database = {
   /** Settles with the error when the database is lost for good; never for a server that somebody else runs. */
   readonly lost: Promise<Error>
   stop(): Promise<void>
-}
-
-/** The database cannot be used as it is. */
-export class DatabaseUnusable extends Error {
-  readonly code = 'database_unusable'
-  readonly remedy: string
-  constructor(problem: string, remedy: string) {
-    super(problem)
-    this.remedy = remedy
-  }
 }
 
 export type DatabaseOptions = {

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { IsolationUnusable } from './unusable.ts'
 
 /**
  * Anything that runs a statement: a pool, a client of it, or a client in a transaction that the
@@ -27,6 +28,24 @@ export type PoolOptions = {
   onError?: (error: Error) => void
 }
 
+/**
+ * Statements outside of a `transaction` have the default isolation, which a database or role may set to a stricter one.
+ * A session of ours sets it back. Behind a pooler the session is shared with others, and must be left as it is.
+ */
+async function insistReadCommitted(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ isolation: string; pid: number }>(
+    `select current_setting('default_transaction_isolation') as isolation, pg_backend_pid() as pid`,
+  )
+  const { isolation = '', pid } = rows[0] ?? {}
+  if (isolation !== 'repeatable read' && isolation !== 'serializable') return
+  if (!isDirect(client, pid)) throw new IsolationUnusable(isolation)
+  await client.query(`set default_transaction_isolation = 'read committed'`)
+}
+
+/** A proxy makes up the process id that it tells its clients; the server itself tells the one that it answers to. */
+export const isDirect = (client: pg.ClientBase, pid: number | undefined): boolean =>
+  pid === (client as { processID?: number }).processID
+
 /** A connection pool that survives a restart of the server: broken connections are replaced. */
 export function createPool(options: PoolOptions): Pool {
   const pool = new pg.Pool({
@@ -37,6 +56,8 @@ export function createPool(options: PoolOptions): Pool {
     ...(options.answerMs === undefined ? {} : { query_timeout: options.answerMs }),
     // Longer than a failover's usual name change, short enough to be told of a wrong address.
     connectionTimeoutMillis: 15_000,
+    // Waited for, whatever the driver's types say.
+    onConnect: insistReadCommitted as (client: pg.ClientBase) => void,
   })
   // Without a listener an idle connection that the server closes would end the process.
   pool.on('error', (error) => options.onError?.(error))

@@ -1,6 +1,6 @@
 import { migrate, type SchemaStatus, SchemaTooNew, schemaStatus } from './migrate.ts'
-import { DatabaseUnusable } from './open.ts'
 import type { Db, Pool } from './pool.ts'
+import { DatabaseUnusable } from './unusable.ts'
 
 /** Brings the schema up to date and answers what was applied, or with `never` refuses one that is not. */
 export async function prepareSchema(pool: Pool, when: 'auto' | 'never'): Promise<string[]> {

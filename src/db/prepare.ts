@@ -1,18 +1,16 @@
-import type { Db, Pool } from './pool.ts'
+import { type Db, isDirect, type Pool } from './pool.ts'
 
 const preparing = new WeakSet<Db>()
 
 /**
  * Lets statements run prepared on this pool when its connections lead straight to the server. Behind a proxy that gives
  * each transaction another server connection a prepared statement would be missing or another one's.
- *
- * A proxy makes up the process id that it tells its clients; the server itself tells the one that it answers to.
  */
 export async function prepareWhereDirect(pool: Pool): Promise<void> {
   const client = await pool.connect()
   try {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-    if (rows[0]?.pid === (client as { processID?: number }).processID) preparing.add(pool)
+    if (isDirect(client, rows[0]?.pid)) preparing.add(pool)
   } finally {
     client.release()
   }

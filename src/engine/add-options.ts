@@ -2,8 +2,8 @@
 import type { Db } from '../db/index.ts'
 import { InvalidOption } from './errors.ts'
 import type { Condition, TaskId } from './task.ts'
-import { checkName, checkText } from './text.ts'
-import type { AnyWorker } from './worker.ts'
+import { checkName, checkPlainName, checkText } from './text.ts'
+import type { AnyWorker, PayloadInput } from './worker.ts'
 
 /** An earlier or later item of the same call, by its position. */
 export type ItemRef = { readonly item: number; readonly when?: Condition }
@@ -41,25 +41,40 @@ export type AddOptions = {
   readonly client?: Db
 }
 
-export type AddItem = Omit<AddOptions, 'client' | 'actor'> &
-  (
-    | { readonly worker: AnyWorker | string; readonly payload: unknown; readonly milestone?: never }
-    /** A task without a kind: it succeeds by itself once its requirements are met. */
-    | { readonly milestone: true; readonly worker?: never; readonly payload?: unknown }
-  )
+/** A task of the worker `W`, with the payload that this worker takes. `string`: a worker named by its kind; `undefined`: a milestone. */
+export type AddItem<W = AnyWorker | string | undefined> = Omit<AddOptions, 'client' | 'actor'> & WorkItem<W>
+
+type WorkItem<W> = W extends AnyWorker
+  ? { readonly worker: W; readonly payload: PayloadInput<W>; readonly milestone?: never }
+  : W extends string
+    ? { readonly worker: W; readonly payload: unknown; readonly milestone?: never }
+    : /** A task without a kind: it succeeds by itself once its requirements are met. */
+      { readonly milestone: true; readonly worker?: never; readonly payload?: unknown }
+
+/** A list of items before each is compared with its worker. As a list that is written out, it is known by position. */
+export type GivenItems = readonly GivenItem[] | readonly []
+type GivenItem = Omit<AddOptions, 'client' | 'actor'> & {
+  readonly worker?: AnyWorker | string
+  readonly payload?: unknown
+  readonly milestone?: true
+}
+/** The same list: each item has the payload of its own worker, and no property that does not exist. */
+export type CheckedItems<Items extends GivenItems> = { [K in keyof Items]: Items[K] & CheckedItem<Items[K]> }
+type CheckedItem<Item> = AddItem<Item extends { readonly worker: infer W } ? W : undefined> & {
+  readonly [K in Exclude<keyof Item, keyof GivenItem>]: never
+}
 
 /** Throws `InvalidOption` for what cannot be used, whatever the other items are. */
 export function checkOptions(item: AddItem): void {
   const { key, scope, queue, heldBy, locks, limit, priority, maxAttempts, delaySeconds, notBefore } = item
   if (key !== undefined) checkName('key', key)
   if (scope !== undefined) checkName('scope', scope)
-  if (queue !== undefined) checkName('queue', queue)
+  if (queue !== undefined) checkPlainName('queue', queue)
   if (heldBy !== undefined) checkText('heldBy', heldBy)
   if (locks !== undefined) for (const lock of locks) checkName('the name of a lock', lock)
   if (limit !== undefined) checkName('the group of a limit', limit.group)
   if (priority !== undefined) checkPriority(priority)
-  if (maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts < 2 ** 15))
-    throw new InvalidOption(`maxAttempts must be a whole number from 1 to 32767, not ${maxAttempts}`)
+  if (maxAttempts !== undefined) checkMaxAttempts(maxAttempts)
   if (delaySeconds !== undefined && !(delaySeconds >= 0 && delaySeconds < 1e10))
     throw new InvalidOption(`delaySeconds must be a number of seconds, not ${delaySeconds}`)
   if (notBefore !== undefined && Number.isNaN(notBefore.getTime()))
@@ -67,6 +82,24 @@ export function checkOptions(item: AddItem): void {
   if (limit !== undefined && !(Number.isInteger(limit.max) && limit.max >= 1 && limit.max < 2 ** 31))
     throw new InvalidOption(
       `the maximum of limit "${limit.group}" must be a whole number of at least 1, not ${limit.max}`,
+    )
+}
+
+function checkMaxAttempts(maxAttempts: number): void {
+  if (!(Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts < 2 ** 15))
+    throw new InvalidOption(`maxAttempts must be a whole number from 1 to 32767, not ${maxAttempts}`)
+}
+
+/** Throws `InvalidOption` for a worker that no task could be performed by. */
+export function checkWorker(worker: AnyWorker): void {
+  const { kind, queue, maxAttempts, payload } = worker
+  checkPlainName('the kind of a worker', kind)
+  if (queue !== undefined) checkPlainName(`the queue of worker "${kind}"`, queue)
+  if (maxAttempts !== undefined) checkMaxAttempts(maxAttempts)
+  if (typeof worker.work !== 'function') throw new InvalidOption(`worker "${kind}" has no function "work"`)
+  if (typeof payload?.['~standard']?.validate !== 'function')
+    throw new InvalidOption(
+      `the payload of worker "${kind}" is no schema; use one that implements Standard Schema, such as zod`,
     )
 }
 

@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import { type AddItem, checkOptions, type RequirementRef, toCondition } from './add-options.ts'
+import { type AddItem, checkOptions, type GivenItems, type RequirementRef, toCondition } from './add-options.ts'
 import { CycleRefused, InvalidPayload, TaskNotFound, translated } from './errors.ts'
 import type { Names } from './names.ts'
 import { isStorable } from './output.ts'
@@ -15,6 +15,9 @@ export type AddedTask = {
   /** False when a task with that key was there already. */
   readonly isNew: boolean
 }
+
+/** The added tasks in the order of their items: of a list written out, as many as it has. */
+export type AddedTasks<Items extends GivenItems> = { -readonly [K in keyof Items]: AddedTask }
 
 export type AddContext = { readonly creator?: TaskId; readonly actor?: string }
 

@@ -14,7 +14,7 @@ async function gone(count: number): Promise<pg.Client> {
   await holder.query('begin isolation level repeatable read')
   await holder.query('select 1 from millrace.live limit 1')
   const held = aWorker()
-  await engine.millrace.addMany(Array.from({ length: 2_000 }, () => ({ worker: held, payload: 0, held: true })))
+  await engine.millrace.addMany(Array.from({ length: 2_000 }, () => ({ worker: held, payload: 0 })))
   for (let n = 0; n <= count; n += 2_000) await engine.pool.query('update millrace.live set deaths = deaths')
   await expect
     .poll(async () => {

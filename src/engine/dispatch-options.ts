@@ -24,7 +24,7 @@ export type DispatchOptions = {
   /** Told when somebody has asked it to drain, and it has nothing left. */
   readonly onDrained?: () => void
   readonly onLog?: (entry: { task: string; kind: string; message: string; fields: Record<string, unknown> }) => void
-  /** Told of faults that no task can be blamed for; the dispatcher goes on. */
+  /** Called with faults that no task can be blamed for; the dispatcher goes on. Default: emits a warning of the process. */
   readonly onError?: (error: Error) => void
 }
 

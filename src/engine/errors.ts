@@ -1,3 +1,4 @@
+import { DatabaseUnusable } from '../db/index.ts'
 import type { Lease, TaskId, TaskState } from './task.ts'
 
 /** A wrong use of the engine, or a refusal by it, that the caller can act on. `code` is stable. */
@@ -52,6 +53,16 @@ export class TaskNotFound extends MillraceError {
   readonly task: TaskId
   constructor(task: TaskId) {
     super(`task ${task} does not exist`)
+    this.task = task
+  }
+}
+
+/** The task is of another kind than the worker it was read with. */
+export class KindDiffers extends MillraceError {
+  readonly code = 'kind_differs'
+  readonly task: TaskId
+  constructor(task: TaskId, kind: string | null, expected: string) {
+    super(`task ${task} is ${kind === null ? 'a milestone' : `of kind "${kind}"`}, not of kind "${expected}"`)
     this.task = task
   }
 }
@@ -129,9 +140,28 @@ export class PositionGone extends MillraceError {
   }
 }
 
-/** The caller's transaction is stricter than READ COMMITTED, in which the engine's locks would read the past. */
+/**
+ * A transaction is stricter than READ COMMITTED: a statement of the engine that waited for a lock would read the past. It is
+ * the caller's own, or the default of the database or role, where a pooler keeps the engine from changing that.
+ */
 export class IsolationRefused extends MillraceError {
   readonly code = 'isolation_refused'
+  readonly remedy: string
+  constructor(message: string, remedy: string) {
+    super(`${message}; ${remedy}`)
+    this.remedy = remedy
+  }
+}
+
+/** The database has no schema of Millrace, or that of another release. */
+export class SchemaRefused extends MillraceError {
+  readonly code: 'schema_missing' | 'schema_too_old' | 'schema_too_new' | 'schema_differs'
+  readonly remedy: string
+  constructor(code: SchemaRefused['code'], message: string, remedy: string) {
+    super(`${message}; ${remedy}`)
+    this.code = code
+    this.remedy = remedy
+  }
 }
 
 /** A search that cannot be understood. `position` counts characters from 0. */
@@ -169,11 +199,13 @@ export class InvalidOption extends MillraceError {
   readonly code = 'invalid_option'
 }
 
-type DatabaseError = { code?: string; message?: string; detail?: string }
+type DatabaseError = { code?: string; message?: string; detail?: string; hint?: string }
 
 /** Turns a refusal raised by the engine's functions in the database into its class; others pass unchanged. */
 export function translate(error: unknown): unknown {
-  const { code, message = '', detail = '{}' } = error as DatabaseError
+  if (error instanceof DatabaseUnusable && error.code === 'isolation_refused')
+    return new IsolationRefused(error.message, error.remedy)
+  const { code, message = '', detail = '{}', hint = '' } = error as DatabaseError
   if (code === undefined || !code.startsWith('MR')) return error
   const facts = JSON.parse(detail) as { path?: string[]; task?: string; state?: TaskState }
   switch (code) {
@@ -184,7 +216,7 @@ export function translate(error: unknown): unknown {
     case 'MR003':
       return new KeyConflict(message, facts.task ?? '')
     case 'MR005':
-      return new IsolationRefused(message)
+      return new IsolationRefused(message, hint)
     case 'MR004':
       return new StateRefused(facts.task ?? '', facts.state ?? 'running', message)
     default:

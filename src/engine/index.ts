@@ -15,9 +15,11 @@ export {
   InvalidQuery,
   IsolationRefused,
   KeyConflict,
+  KindDiffers,
   LeaseLost,
   MillraceError,
   PositionGone,
+  SchemaRefused,
   StateRefused,
   TaskNotFound,
   TooManyTasks,
@@ -44,10 +46,11 @@ export {
 export { isStorable } from './output.ts'
 export { type Pattern, parseQuery, type Query } from './parse-query.ts'
 export type { PruneOptions } from './prune.ts'
-export type { Attempt, HistoryEntry, Neighbour, Task, TaskRef } from './read.ts'
+export type { Attempt, HistoryEntry, Neighbour, Task, TaskOf, TaskRef } from './read.ts'
 export { nameOfTask, resolveTask } from './resolve.ts'
 export { type StopReason, WorkStopped } from './run.ts'
 export type { InputOf, OutputOf, Schema } from './schema.ts'
+export type { Json, Stored } from './stored.ts'
 export { type Condition, isTerminal, type Lease, type TaskId, type TaskState, taskStates } from './task.ts'
 export type {
   ApplicationEvent,
@@ -70,6 +73,7 @@ export {
   type Backoff,
   defineWorker,
   type ErrorCategory,
+  type Failure,
   isLater,
   type Later,
   type LaterOptions,
@@ -77,6 +81,7 @@ export {
   later,
   type PayloadInput,
   type Requirement,
+  type ResultOf,
   type Tx,
   type Unchanged,
   unchanged,

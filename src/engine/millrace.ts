@@ -1,13 +1,15 @@
 import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect, snapshot } from '../db/index.ts'
 import * as act from './act.ts'
 import { actOnMany, type BulkOptions, type BulkResult, type BulkVerb } from './act-on-many.ts'
-import { type AddedTask, add } from './add.ts'
-import type { AddItem, AddOptions } from './add-options.ts'
+import { type AddedTask, type AddedTasks, add } from './add.ts'
+import type { AddItem, AddOptions, CheckedItems, GivenItems } from './add-options.ts'
 import { type Attention, attention } from './attention.ts'
+import { checkSchema } from './check-schema.ts'
 import { countTasks, type TaskCount } from './count.ts'
 import type { Dispatcher, DispatchOptions } from './dispatch-options.ts'
 import { DispatcherLoop } from './dispatcher.ts'
 import { notify } from './dispatchers.sql.ts'
+import { translate } from './errors.ts'
 import { EventHub } from './event-hub.ts'
 import type { Wanted } from './lease-keeper.ts'
 import { type ListOptions, listTasks, type TaskList } from './list.ts'
@@ -51,7 +53,10 @@ export type ConnectOptions = {
 // Longer than any claim takes; when the route to the server is lost, the system itself notices only after a quarter of an hour.
 const MOST_PATIENT_MS = 10_000
 
-/** Connects to the work graph in a database. */
+/**
+ * Connects to the work graph in a database. Throws `SchemaRefused` for a database without the schema of this release, and
+ * `IsolationRefused` where transactions would be stricter than READ COMMITTED.
+ */
 export async function connect(options: ConnectOptions): Promise<Millrace> {
   const pool = createPool({
     databaseUrl: options.databaseUrl,
@@ -59,11 +64,12 @@ export async function connect(options: ConnectOptions): Promise<Millrace> {
     ...(options.onError === undefined ? {} : { onError: options.onError }),
   })
   try {
+    await checkSchema(pool, options.migrate ?? false)
     if (options.migrate) await migrate(pool)
     await prepareWhereDirect(pool)
   } catch (error) {
     await pool.end()
-    throw error
+    throw translate(error)
   }
   return new Millrace(pool, options.databaseUrl, options.eventRetention)
 }
@@ -108,12 +114,19 @@ export class Millrace {
     options: AddOptions = {},
   ): Promise<AddedTask> {
     const { client, actor, ...rest } = options
-    const [added] = await this.addMany([{ ...rest, worker, payload }], optional({ client, actor }))
+    const [added] = await this.#addAll([{ ...rest, worker, payload }], optional({ client, actor }))
     return added as AddedTask
   }
 
   /** Adds many tasks in one round trip, with edges among them: all or none. */
-  addMany(items: readonly AddItem[], options: { client?: Db; actor?: string } = {}): Promise<AddedTask[]> {
+  addMany<Items extends GivenItems>(
+    items: CheckedItems<Items>,
+    options: { client?: Db; actor?: string } = {},
+  ): Promise<AddedTasks<Items>> {
+    return this.#addAll(items as readonly AddItem[], options) as Promise<AddedTasks<Items>>
+  }
+
+  #addAll(items: readonly AddItem[], options: { client?: Db; actor?: string }): Promise<AddedTask[]> {
     const { client = this.#pool, actor } = options
     return this.#nudging(add(client, this.#names, items, optional({ actor })))
   }
@@ -121,7 +134,7 @@ export class Millrace {
   /** Adds a task without a kind: it succeeds by itself once its requirements are met. */
   async addMilestone(options: AddOptions = {}): Promise<AddedTask> {
     const { client, actor, ...rest } = options
-    const [added] = await this.addMany([{ ...rest, milestone: true }], optional({ client, actor }))
+    const [added] = await this.#addAll([{ ...rest, milestone: true }], optional({ client, actor }))
     return added as AddedTask
   }
 
@@ -140,8 +153,12 @@ export class Millrace {
     return act.keepFromStarting(options.client, ids)
   }
 
-  task(ref: reading.TaskRef): Promise<reading.Task> {
-    return reading.read(this.#pool, ref)
+  /** The task; with its worker, payload and output have that worker's types. */
+  task(ref: reading.TaskRef): Promise<reading.Task>
+  task<W extends AnyWorker>(worker: W, ref: reading.TaskRef): Promise<reading.TaskOf<W>>
+  task(first: reading.TaskRef | AnyWorker, ref?: reading.TaskRef): Promise<reading.Task> {
+    if (ref === undefined) return reading.read(this.#pool, first as reading.TaskRef)
+    return reading.readOf(this.#pool, first as AnyWorker, ref)
   }
 
   /** Tasks that meet a filter, newest first, a page at a time. */
@@ -317,8 +334,9 @@ export class Millrace {
   /** Starts performing tasks of these workers' kinds. */
   dispatch(
     workers: readonly AnyWorker[],
-    options: DispatchOptions = {},
+    given: DispatchOptions = {},
   ): Dispatcher & { readonly started: Promise<void> } {
+    const options = { ...given, onError: given.onError ?? ((error: Error) => process.emitWarning(error)) }
     const control = createPool({
       databaseUrl: this.#databaseUrl,
       max: 4,
@@ -347,7 +365,7 @@ export class Millrace {
     this.#dispatchers.add(loop)
     const started = loop.start()
     started.catch((error: Error) => {
-      options.onError?.(error)
+      options.onError(error)
       // What could not start keeps no lease, connection or timer.
       loop.stop().catch(() => {})
     })

@@ -1,7 +1,8 @@
 import type { Db } from '../db/index.ts'
-import type { AddItem } from './add-options.ts'
+import { type AddItem, checkWorker } from './add-options.ts'
 import { InvalidOption, UnknownKind } from './errors.ts'
 import { gateIds, knownKinds, laneIds } from './tasks.sql.ts'
+import { checkPlainName } from './text.ts'
 import type { AnyWorker } from './worker.ts'
 
 type Gates = {
@@ -27,6 +28,7 @@ export class Names {
 
   /** Makes a worker known by its kind, so that tasks can be added by that name. */
   define(worker: AnyWorker): void {
+    checkWorker(worker)
     const known = this.#workers.get(worker.kind)
     if (known !== undefined && known !== worker)
       throw new InvalidOption(`two workers are defined for kind "${worker.kind}"`)
@@ -71,6 +73,10 @@ export class Names {
 
   async laneIds(lanes: readonly Lane[]): Promise<number[]> {
     const distinct = [...new Map(lanes.map((lane) => [nameOf(lane), lane])).values()]
+    for (const { queue, kind } of distinct) {
+      checkPlainName('kind', kind)
+      checkPlainName('queue', queue)
+    }
     const { ids } = await laneIds(this.#db, {
       queues: distinct.map((lane) => lane.queue),
       kinds: distinct.map((lane) => lane.kind),

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { aWorker, deferred, throwing, useEngine } from '../../test/engine.ts'
+import { drain } from './drain.ts'
 import { AdvisoryError, PermanentError, TransientError } from './work-error.ts'
-import { defineWorker, later, unchanged } from './worker.ts'
+import { type AnyWorker, defineWorker, later, unchanged } from './worker.ts'
 
 const engine = useEngine()
 const { performOne } = engine
@@ -12,6 +13,17 @@ describe('success', () => {
     const { id, task } = await performOne(aWorker({ work: async () => ({ n: 1 }) }))
     expect(task).toMatchObject({ state: 'succeeded', output: { n: 1 }, error: null, failures: 0 })
     expect(await engine.millrace.attempts(id)).toMatchObject([{ number: 1, outcome: 'succeeded', error: null }])
+  })
+
+  test('is read with its worker, and a task of another kind is refused', async () => {
+    const worker = aWorker({ work: () => ({ at: new Date(0) }) })
+    const { id } = await performOne(worker)
+    expect((await engine.millrace.task(worker, id)).output).toEqual({ at: '1970-01-01T00:00:00.000Z' })
+    const other = aWorker()
+    await expect(engine.millrace.task(other, id)).rejects.toMatchObject({
+      code: 'kind_differs',
+      message: `task ${id} is of kind "${worker.kind}", not of kind "${other.kind}"`,
+    })
   })
 
   test('commits what its callback writes and adds, and sees payload and result', async () => {
@@ -233,6 +245,90 @@ describe('callbacks', () => {
       )
     }
     for (const category of ['permanent', 'transient', 'advisory']) expect(await written(category)).toBe(true)
+  })
+
+  test('onFailure is given the number of the attempt, its category, and whether the task ends with it', async () => {
+    const seen: unknown[] = []
+    const categories: string[] = []
+    const onFailure: AnyWorker['onFailure'] = (_tx, task, error, { attempt, category, isLast }) => {
+      seen.push([task.payload, attempt, category, isLast])
+      categories.push(error.category)
+    }
+    let runs = 0
+    const worker = aWorker({
+      onFailure,
+      work({ payload }) {
+        runs += 1
+        if (payload === 'advisory') throw new AdvisoryError('good to know')
+        if (payload === 'permanent') throw new PermanentError('no')
+        if (runs === 2) return later() // an attempt, and no failure
+        throw new TransientError('busy')
+      },
+    })
+    const id = await engine.add(worker, { maxAttempts: 3 }, 'transient')
+    await drain(engine.millrace, [worker], { includeDelayed: true })
+    const expected = [
+      ['transient', 1, 'transient', false],
+      ['transient', 3, 'transient', false],
+      ['transient', 4, 'transient', true],
+    ]
+    expect(seen).toEqual(expected)
+    const attempts = await engine.millrace.attempts(id)
+    expect(attempts.map(({ number, outcome }) => [number, outcome])).toEqual([
+      [1, 'retry'],
+      [2, 'later'],
+      [3, 'retry'],
+      [4, 'failed'],
+    ])
+    const advisory = await engine.add(worker, {}, 'advisory')
+    const permanent = await engine.add(worker, {}, 'permanent')
+    const dispatcher = await engine.dispatch([worker])
+    await dispatcher.idle()
+    expect(seen.slice(3)).toEqual(
+      expect.arrayContaining([
+        ['advisory', 1, 'advisory', true],
+        ['permanent', 1, 'permanent', true],
+      ]),
+    )
+    expect(categories.slice(0, 3)).toEqual(['transient', 'transient', 'transient'])
+    expect(await engine.states(id, advisory, permanent)).toEqual(['failed', 'succeeded', 'failed'])
+    expect((await engine.millrace.task(advisory)).error).toMatchObject({ message: 'good to know' })
+  })
+
+  test('a retried task counts its attempts on, and may fail as often as before', async () => {
+    const seen: unknown[] = []
+    const worker = throwing(() => new TransientError('busy'), {
+      maxAttempts: 2,
+      onFailure: (_tx, _task, _error, { attempt, isLast }) => void seen.push([attempt, isLast]),
+    })
+    const id = await engine.add(worker)
+    await drain(engine.millrace, [worker], { includeDelayed: true })
+    await engine.millrace.retry(id)
+    await drain(engine.millrace, [worker], { includeDelayed: true })
+    expect(seen).toEqual([
+      [1, false],
+      [2, true],
+      [3, false],
+      [4, true],
+    ])
+  })
+
+  test('onFailure is not called for an attempt whose lease was lost', async () => {
+    let calls = 0
+    const worker = aWorker({
+      onFailure() {
+        calls += 1
+      },
+      async work() {
+        await engine.expire(dispatcher.id)
+        throw new TransientError('too late')
+      },
+    })
+    const dispatcher = await engine.byHand([worker])
+    await engine.add(worker)
+    const [run] = await dispatcher.claim()
+    expect(run && (await dispatcher.perform(run)).outcome).toBe('dropped')
+    expect(calls).toBe(0)
   })
 
   test('a task that a callback adds wrongly fails the task that added it', async () => {

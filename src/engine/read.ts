@@ -1,8 +1,10 @@
 import type { Db } from '../db/index.ts'
 import { toTaskId } from './add.ts'
-import { TaskNotFound } from './errors.ts'
+import { KindDiffers, TaskNotFound } from './errors.ts'
 import { readAttempts, readDependents, readHistory, readRequirements, readTask, readUnderWay } from './reads.sql.ts'
+import type { Stored } from './stored.ts'
 import type { Condition, TaskId, TaskState } from './task.ts'
+import type { AnyWorker, PayloadInput, ResultOf } from './worker.ts'
 
 /** A task by its id, or by the key it has in its scope. */
 export type TaskRef = TaskId | { readonly scope: string; readonly key: string }
@@ -40,6 +42,22 @@ export type Task = {
   readonly heldBy: string | null
   readonly error: unknown
   readonly output: unknown
+}
+
+/** A task of a worker. */
+export type TaskOf<W extends AnyWorker> = Omit<Task, 'kind' | 'payload' | 'output'> & {
+  readonly kind: string
+  /** As it was added. */
+  readonly payload: Stored<PayloadInput<W>>
+  /** The result; null until the task has succeeded. */
+  readonly output: Stored<ResultOf<W>> | null
+}
+
+/** The task of that worker. Throws `TaskNotFound`, and `KindDiffers` for a task of another one. */
+export async function readOf<W extends AnyWorker>(db: Db, worker: W, ref: TaskRef): Promise<TaskOf<W>> {
+  const task = await read(db, ref)
+  if (task.kind !== worker.kind) throw new KindDiffers(task.id, task.kind, worker.kind)
+  return task as TaskOf<W>
 }
 
 /** The task. Throws `TaskNotFound`. */

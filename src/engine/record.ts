@@ -2,12 +2,13 @@
 // A transaction that finds the lease gone throws LeaseLost and leaves nothing behind.
 import { type Client, type Pool, savepoint, transaction } from '../db/index.ts'
 import { add, toEdges, toTaskId } from './add.ts'
+import type { AddItem } from './add-options.ts'
 import { LeaseLost, translated } from './errors.ts'
 import type { Names } from './names.ts'
 import { publish } from './outbox.ts'
 import { toOutput } from './output.ts'
 import type { Run } from './run.ts'
-import { failTasks, finishTask, holdLease, lockToFinish, requeueTasks, requireTasks } from './tasks.sql.ts'
+import { failTasks, finishTask, holdLease, lockToFinish, readRunning, requeueTasks, requireTasks } from './tasks.sql.ts'
 import { backoffSeconds, describeError, keepable, messageOf, type WorkError } from './work-error.ts'
 import type { Later, Requirement, Tx } from './worker.ts'
 
@@ -55,7 +56,7 @@ export async function recordError(at: Recorder, run: Run, error: WorkError): Pro
   await underLease(at, run, async (client) => {
     const record = describeError(error)
     try {
-      await savepoint(client, async () => run.worker.onFailure?.(toTx(at, client, run), run.task, error))
+      await savepoint(client, () => callOnFailure(at, client, run, error))
     } catch (thrown) {
       // The outcome stands without the callback's writes, which the savepoint has undone.
       record['onFailure'] = keepable(messageOf(thrown))
@@ -69,6 +70,14 @@ export async function recordError(at: Recorder, run: Run, error: WorkError): Pro
       await failTasks(client, { ...one, state: error.category === 'advisory' ? 'succeeded' : 'failed' })
     }
   })
+}
+
+async function callOnFailure(at: Recorder, client: Client, run: Run, error: WorkError): Promise<void> {
+  if (run.worker.onFailure === undefined) return
+  const { category } = error
+  const { attempt, is_exhausting: isExhausting } = await readRunning(client, { id: run.id })
+  const failure = { attempt, category, isLast: category !== 'transient' || isExhausting }
+  await run.worker.onFailure(toTx(at, client, run), run.task, error, failure)
 }
 
 /** Gives the task back as it was: its work ended because the dispatcher told it to, not because of a fault. */
@@ -123,7 +132,7 @@ function toTx(at: Recorder, client: Client, run: Run): Tx {
       })
       return added as NonNullable<typeof added>
     },
-    addMany: (items) => add(client, at.names, items, context),
+    addMany: (items) => add(client, at.names, items as readonly AddItem[], context) as Promise<never>,
     require: (task, requires) => require(client, task, requires, { holder: run.holder, epoch: run.epoch }),
     publish: (event) => publish(client, event),
   }

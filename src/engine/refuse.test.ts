@@ -1,10 +1,18 @@
 // What adding tasks refuses: each by a named class that says what and where, with nothing stored.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { aWorker, expectRefusal, type Refusal, useEngine } from '../../test/engine.ts'
+import { anything, aWorker, expectRefusal, type Refusal, useEngine } from '../../test/engine.ts'
 import type { AddItem } from './add-options.ts'
-import { CycleRefused, InvalidOption, InvalidPayload, KeyConflict, TaskNotFound, UnknownKind } from './errors.ts'
-import { defineWorker } from './worker.ts'
+import {
+  CycleRefused,
+  InvalidOption,
+  InvalidPayload,
+  IsolationRefused,
+  KeyConflict,
+  TaskNotFound,
+  UnknownKind,
+} from './errors.ts'
+import { type AnyWorker, defineWorker } from './worker.ts'
 
 const engine = useEngine()
 
@@ -156,6 +164,55 @@ test.each([
   ['succeeded, failed or finished', { requires: [{ task: '1', when: 'done' as never }] }],
 ])('a bad %s', async (what, options) => {
   expect((await refuses(() => engine.add(aWorker(), options), InvalidOption)).message).toContain(what)
+})
+
+test.each([
+  ['an empty kind', { kind: '' }],
+  ['a kind with a control character', { kind: 'a\nb' }],
+  ['a kind with a NUL character', { kind: 'a\u0000b' }],
+  ['a kind that is too long', { kind: 'k'.repeat(1001) }],
+  ['an empty queue', { queue: '' }],
+  ['a queue with a control character', { queue: '\t' }],
+  ['no attempts', { maxAttempts: 0 }],
+  ['no schema', { payload: {} as never }],
+  ['no work', { work: undefined as never }],
+])('a worker with %s, when it is defined', (_what, wrong) => {
+  expect(() => defineWorker({ kind: 'refuse.worker', payload: anything, work: () => 1, ...wrong })).toThrow(
+    InvalidOption,
+  )
+})
+
+test('a worker that was not defined, when it is used', async () => {
+  const worker = { ...aWorker(), kind: '' }
+  await refuses(() => engine.add(worker), InvalidOption)
+  expect(() => engine.millrace.dispatch([worker])).toThrow(InvalidOption)
+})
+
+describe('a transaction of the caller', () => {
+  const addIn = async (begin: string, worker: AnyWorker) => {
+    const client = await engine.pool.connect()
+    try {
+      await client.query(begin)
+      return await engine.millrace.add(worker, {}, { client })
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+  }
+
+  test.each(['repeatable read', 'serializable'])('that is %s, with the remedy', async (level) => {
+    const error = await refuses(() => addIn(`begin isolation level ${level}`, aWorker()), IsolationRefused)
+    expect(error).toMatchObject({
+      code: 'isolation_refused',
+      message: expect.stringContaining(level.toUpperCase()),
+      remedy: 'begin the transaction with `isolation level read committed`',
+    })
+  })
+
+  test('but not one that is READ UNCOMMITTED, which is the same as READ COMMITTED', async () => {
+    const add = () => addIn('begin isolation level read uncommitted', aWorker())
+    expect(await add()).toMatchObject({ isNew: true })
+  })
 })
 
 test('a key that is longer than an index entry can be', async () => {

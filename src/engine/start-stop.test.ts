@@ -1,8 +1,81 @@
 import { expect, test } from 'vitest'
+import { emptyDatabase } from '../../test/database.ts'
 import { aWorker, useEngine } from '../../test/engine.ts'
+import { SchemaRefused } from './errors.ts'
 import { connect } from './millrace.ts'
 
 const engine = useEngine()
+
+test('a database without the schema is refused at once, with the remedy', async () => {
+  await using db = await emptyDatabase()
+  const error = await connect({ databaseUrl: db.databaseUrl }).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(SchemaRefused)
+  expect(error).toMatchObject({
+    code: 'schema_missing',
+    message: expect.stringMatching(/^the database has no Millrace schema; connect with `migrate: true`/),
+    remedy: expect.stringContaining('millrace migrate up'),
+  })
+})
+
+test.each([
+  ['newer', 'version = version + 1', 'schema_too_new', 'update Millrace'],
+  ['older', 'version = version - 1', 'schema_too_old', 'migrate: true'],
+  ['another', `functions_digest = 'another'`, 'schema_differs', 'migrate: true'],
+])('a schema of %s release is refused, with the remedy', async (_which, change, code, remedy) => {
+  const { rows } = await engine.pool.query('select version, functions_digest from millrace.schema_version')
+  await engine.pool.query(`update millrace.schema_version set ${change}`)
+  const refusal = { code, remedy: expect.stringContaining(remedy) }
+  try {
+    await expect(connect({ databaseUrl: engine.databaseUrl })).rejects.toMatchObject(refusal)
+    if (code === 'schema_too_new')
+      await expect(connect({ databaseUrl: engine.databaseUrl, migrate: true })).rejects.toMatchObject(refusal)
+  } finally {
+    const { version, functions_digest: digest } = rows[0]
+    await engine.pool.query('update millrace.schema_version set version = $1, functions_digest = $2', [version, digest])
+  }
+})
+
+test.each(['repeatable read', 'serializable'])(
+  'a database whose default isolation is %s works all the same',
+  async (level) => {
+    const [{ name }] = (await engine.pool.query('select current_database() as name')).rows
+    await engine.pool.query(`alter database ${name} set default_transaction_isolation = '${level}'`)
+    try {
+      const errors: Error[] = []
+      const onError = (error: Error) => errors.push(error)
+      const millrace = await connect({ databaseUrl: engine.databaseUrl, onError })
+      const worker = aWorker()
+      const [first, second] = await millrace.addMany([
+        { worker, payload: 1 },
+        { worker, payload: 2, requires: [{ item: 0 }] },
+      ])
+      const dispatcher = millrace.dispatch([worker], { onError })
+      await dispatcher.idle()
+      expect(await engine.states(first.id, second.id)).toEqual(['succeeded', 'succeeded'])
+      await millrace.rerun(first.id)
+      await millrace.close()
+      expect(errors).toEqual([])
+    } finally {
+      await engine.pool.query(`alter database ${name} reset default_transaction_isolation`)
+    }
+  },
+)
+
+test('a dispatcher that cannot start warns where no one hears its errors', async () => {
+  const millrace = await connect({ databaseUrl: engine.databaseUrl })
+  const warnings: string[] = []
+  const hear = (warning: Error) => void warnings.push(warning.message)
+  process.on('warning', hear)
+  await engine.pool.query('alter function millrace.begin_behind rename to begun_behind')
+  try {
+    millrace.dispatch([aWorker()])
+    await expect.poll(() => warnings).toContainEqual(expect.stringContaining('begin_behind'))
+  } finally {
+    process.off('warning', hear)
+    await engine.pool.query('alter function millrace.begun_behind rename to begin_behind')
+    await millrace.close()
+  }
+})
 
 test('a dispatcher that is stopped while it starts leaves no connection behind', async () => {
   const millrace = await connect({ databaseUrl: engine.databaseUrl })

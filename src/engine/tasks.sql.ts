@@ -182,6 +182,18 @@ export const holdLease = maybe(
   for no key update
 `
 
+/** The number of the attempt that runs, counted as `readAttempts` does, and whether a transient error ends the task. */
+export const readRunning = one('engine.read_running', { id: int8 }, { attempt: int4, is_exhausting: bool })`
+  select (
+      select count(*)::int + 1
+      from millrace.attempt
+      where task = live.id and started_at is not null and outcome <> 'handed_back'
+    ) as attempt,
+    failures + 1 >= max_attempts as is_exhausting
+  from millrace.live
+  where id = ${'id'}
+`
+
 export const lockToFinish = maybe('engine.lock_to_finish', { id: int8 }, { id: int8 })`
   select id from millrace.live where id = ${'id'} for update
 `

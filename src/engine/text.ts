@@ -14,3 +14,11 @@ export function checkName(what: string, value: string | undefined): void {
 export function checkText(what: string, value: string | undefined): void {
   if (value?.includes('\u0000')) throw new InvalidOption(`${what} contains a NUL character`)
 }
+
+/** Refuses what cannot name a kind or a queue: both stand in lists, messages and search queries. */
+export function checkPlainName(what: string, value: unknown): void {
+  if (typeof value !== 'string') throw new InvalidOption(`${what} must be text, not ${typeof value}`)
+  if (value === '') throw new InvalidOption(`${what} is empty`)
+  checkName(what, value)
+  if (/\p{Cc}/u.test(value)) throw new InvalidOption(`${what} contains a control character: ${JSON.stringify(value)}`)
+}

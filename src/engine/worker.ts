@@ -1,5 +1,5 @@
-import type { AddedTask } from './add.ts'
-import type { AddItem, AddOptions } from './add-options.ts'
+import type { AddedTask, AddedTasks } from './add.ts'
+import { type AddOptions, type CheckedItems, checkWorker, type GivenItems } from './add-options.ts'
 import type { InputOf, OutputOf, Schema } from './schema.ts'
 import type { Condition, TaskId } from './task.ts'
 import type { ApplicationEvent } from './task-event.ts'
@@ -73,7 +73,7 @@ export type Tx = {
     payload: PayloadInput<W>,
     options?: Omit<AddOptions, 'client'>,
   ): Promise<AddedTask>
-  addMany(items: readonly AddItem[]): Promise<AddedTask[]>
+  addMany<Items extends GivenItems>(items: CheckedItems<Items>): Promise<AddedTasks<Items>>
   /** Adds requirements to a task that has not started, or to the task this transaction belongs to. */
   require(task: TaskId, requires: readonly Requirement[]): Promise<void>
   /** Tells subscribers of something, if and when the transaction commits. */
@@ -82,9 +82,19 @@ export type Tx = {
 
 export type ErrorCategory = 'transient' | 'permanent' | 'advisory'
 
+/** What a failed attempt means for its task. */
+export type Failure = {
+  /** The number of the attempt, as `millrace.attempts` counts. */
+  readonly attempt: number
+  /** Transient: may be retried; permanent: the task fails; advisory: the task succeeds, with the error on record. */
+  readonly category: ErrorCategory
+  /** The task ends with this attempt. False: it will be retried. */
+  readonly isLast: boolean
+}
+
 export type Backoff = { readonly firstSeconds: number; readonly factor: number; readonly maxSeconds: number }
 
-type ResultOf<Returned> =
+type Result<Returned> =
   | Exclude<Returned, Later | Unchanged<unknown>>
   | (Returned extends Unchanged<infer R> ? R : never)
 
@@ -100,18 +110,25 @@ export type Worker<S extends Schema, Returned> = {
   /** Decides what an error means; undefined leaves it to the error itself. */
   classify?(error: unknown): ErrorCategory | undefined
   work(context: WorkContext<OutputOf<S>>): Returned | Promise<Returned>
-  onSuccess?(tx: Tx, task: WorkedTask<OutputOf<S>>, result: ResultOf<Returned>): Promise<void> | void
+  onSuccess?(tx: Tx, task: WorkedTask<OutputOf<S>>, result: Result<Returned>): Promise<void> | void
   /** True: `onSuccess` has nothing to write for this result, and it is recorded with others at once. Default: false. */
-  isPlain?(result: ResultOf<Returned>): boolean
-  onFailure?(tx: Tx, task: WorkedTask<OutputOf<S>>, error: WorkError): Promise<void> | void
+  isPlain?(result: Result<Returned>): boolean
+  /** Runs for every attempt that fails, also for those that are retried and for advisory errors. */
+  onFailure?(tx: Tx, task: WorkedTask<OutputOf<S>>, error: WorkError, failure: Failure): Promise<void> | void
   onReschedule?(tx: Tx, task: WorkedTask<OutputOf<S>>): Promise<void> | void
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of workers has many payloads; each one's own types hold at its definition
 export type AnyWorker = Worker<any, any>
 export type PayloadInput<W> = W extends Worker<infer S, infer _> ? InputOf<S> : never
+/** What its tasks succeed with: the value that `work` returns, without `later`. */
+export type ResultOf<W> = W extends Worker<infer _, infer Returned> ? Result<Returned> : never
 
-/** Defines a worker. The payload's type flows from the schema, the result's from `work`, into every callback. */
+/**
+ * Defines a worker. The payload's type flows from the schema, the result's from `work`, into every callback. Throws
+ * `InvalidOption` for a kind or queue that is empty, longer than 1000 bytes, or has control characters.
+ */
 export function defineWorker<S extends Schema, Returned>(worker: Worker<S, Returned>): Worker<S, Returned> {
+  checkWorker(worker)
   return worker
 }

@@ -49,8 +49,7 @@ export function createDeliver(pool: Pool, outbound: Outbound): AnyWorker {
       if (result.wasDropped) return
       await endDelivery(asDb(tx), { id: task.payload.delivery, task: task.id, outcome: 'succeeded' })
     },
-    async onFailure(tx, task, error) {
-      const isLast = error.category !== 'transient' || task.failures + 1 >= MOST_ATTEMPTS
+    async onFailure(tx, task, _error, { isLast }) {
       if (isLast) await endDelivery(asDb(tx), { id: task.payload.delivery, task: task.id, outcome: 'failed' })
     },
   })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { connect } from '../../src/engine/index.ts'
 import {
   bench,
   count,
@@ -49,6 +50,18 @@ test('everything works through a pooler in transaction mode, by polling alone', 
     expect(dispatcher.stdout()).not.toMatch(/^error/m)
     expect(dispatcher.stderr()).toBe('')
   }
+})
+
+test('a default isolation that cannot be changed through a pooler is refused, with the remedy', async () => {
+  await using at = await bench()
+  const name = new URL(at.databaseUrl).pathname.slice(1)
+  await at.pool.query(`alter database ${name} set default_transaction_isolation = 'serializable'`)
+  await using bouncer = await bouncerTo(at.databaseUrl)
+  await expect(connect({ databaseUrl: bouncer.databaseUrl })).rejects.toMatchObject({
+    code: 'isolation_refused',
+    message: expect.stringContaining('SERIALIZABLE by default'),
+    remedy: expect.stringContaining('alter role'),
+  })
 })
 
 test('a listener that hears nothing is known as such, and does not connect again and again', async () => {

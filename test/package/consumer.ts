@@ -1,5 +1,14 @@
 // A user's program: type-checked and run against the packed package by test/package.test.ts.
-import { connect, defineWorker, later, PermanentError, TaskNotFound, TransientError, unchanged } from 'millrace'
+import {
+  type AddItem,
+  connect,
+  defineWorker,
+  later,
+  PermanentError,
+  TaskNotFound,
+  TransientError,
+  unchanged,
+} from 'millrace'
 import { type Drained, drain, isLater, isUnchanged, type Performed, performNext, work } from 'millrace/testing'
 import pg from 'pg'
 import { z } from 'zod'
@@ -38,6 +47,16 @@ const countLetters = defineWorker({
   },
 })
 
+const double = defineWorker({
+  kind: 'package.double',
+  payload: z.object({ n: z.number() }),
+  work: ({ payload }) => ({ at: new Date(0), n: payload.n * 2 }),
+  async onFailure(tx, _task, error, { attempt, category, isLast }) {
+    const known: 'transient' | 'permanent' | 'advisory' = category
+    if (isLast) await tx.query('select $1::int, $2::text, $3::text', [attempt, known, error.message])
+  },
+})
+
 const millrace = await connect({ databaseUrl, migrate: true })
 const ends = Promise.all(['millrace', 'wheel', 'nothing'].map(isDone))
 const first = await millrace.add(countLetters, { text: 'millrace' })
@@ -56,6 +75,37 @@ export async function refused() {
   await millrace.add(countLetters, { text: 'x' }, { client: databaseUrl })
   // @ts-expect-error The function alone is given what its tasks are given.
   await work(countLetters, { text: 7 })
+  const [one, two, , four] = await millrace.addMany([
+    { worker: countLetters, payload: { text: 'x' } },
+    { worker: double, payload: { n: 1 }, requires: [{ item: 0 }] },
+    { milestone: true, requires: [{ item: 1 }] },
+    { worker: 'package.double', payload: { n: 1 } },
+    // @ts-expect-error In a list each payload is that of its own worker.
+    { worker: countLetters, payload: { n: 1 } },
+    // @ts-expect-error
+    { worker: double, payload: { n: '1' } },
+    // @ts-expect-error A payload is needed.
+    { worker: double },
+    // @ts-expect-error An option that does not exist is refused.
+    { worker: double, payload: { n: 1 }, urgent: true },
+  ])
+  // A list that is written out gives as many tasks.
+  void [one.id, two.id, four.id]
+  // @ts-expect-error A list that is made elsewhere is checked too.
+  await millrace.addMany(['1', '2'].map((n) => ({ worker: double, payload: { n } })))
+  const items: (AddItem<typeof countLetters> | AddItem<typeof double>)[] = []
+  // @ts-expect-error
+  items.push({ worker: double, payload: { text: 'x' } })
+  await millrace.addMany([...items, { milestone: true }])
+  const { payload, output } = await millrace.task(double, two.id)
+  const n: number = payload.n
+  // @ts-expect-error There is no output before the task has succeeded.
+  void output.at
+  // @ts-expect-error A date comes back as text.
+  const at: Date | undefined = output?.at
+  // @ts-expect-error Without the worker nothing is known of the output.
+  void (await millrace.task(two.id)).output.at
+  return { n, at }
 }
 
 const dispatcher = millrace.dispatch([countLetters], { concurrency: 2, queues: ['default'], leaseSeconds: 30 })
@@ -101,8 +151,12 @@ await millrace.add(sameAgain, {})
 const { performed, counts }: Drained = await drain(millrace, [countLetters, sameAgain], { includeDelayed: true })
 // @ts-expect-error An outcome is one of a few words.
 void (performed[0]?.outcome === 'fine')
+const [doubled] = await millrace.addMany([{ worker: double, payload: { n: 21 } }])
+await drain(millrace, [double])
+const read = (await millrace.task(double, doubled.id)).output
+const typed = { at: read?.at.slice(0, 4), n: read?.n }
 await millrace.close()
 
 const own = { withdrawn: withdrawn.seen, ordered: ordered.seen, rows: rows.map(({ text }) => text) }
 const tested = { letters, postponed, same, isNext: next?.id === ordered.id, counts }
-console.log(JSON.stringify({ states, own, tested }))
+console.log(JSON.stringify({ states, own, tested, typed }))
