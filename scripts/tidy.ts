@@ -58,11 +58,13 @@ function findMarks(root: string): string[] {
   ]
 }
 
-/** The lock file agrees with package.json and names no host: it holds for every registry. */
+type Lock = { packages: Record<string, Record<string, unknown>> }
+
+/** The lock file agrees with package.json, names no host, and holds the packages of every platform. */
 function findLockFileProblems(root: string): string[] {
   const text = readFileSync(join(root, 'package-lock.json'), 'utf8')
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const lock = JSON.parse(text) as { packages: Record<string, Record<string, unknown>> }
+  const lock = JSON.parse(text) as Lock
   const locked = lock.packages[''] ?? {}
   const problems = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((field) =>
     Object.entries((manifest[field] ?? {}) as Record<string, string>).flatMap(([name, version]) => {
@@ -82,7 +84,27 @@ function findLockFileProblems(root: string): string[] {
     if (entry['resolved']) problems.push(`package-lock.json: ${path} names the host it came from`)
     if (path !== '' && !entry['integrity']) problems.push(`package-lock.json: ${path} has no integrity`)
   }
-  return problems
+  return [...problems, ...findMissingPackages(lock)]
+}
+
+/**
+ * Dependencies that the lock file does not hold. npm leaves out an optional package whose version the registry does not
+ * have, and keeps it out: `npm ci` then refuses the lock on every machine, and the package is missing on its platform.
+ */
+function findMissingPackages({ packages }: Lock): string[] {
+  const versionNear = (path: string, name: string): unknown => {
+    const found = packages[join(path, 'node_modules', name)]
+    if (found !== undefined) return found['link'] === true ? 'linked' : found['version']
+    return path === '.' ? undefined : versionNear(dirname(path), name)
+  }
+  return Object.entries(packages).flatMap(([path, entry]) =>
+    Object.entries({ ...(entry['dependencies'] as object), ...(entry['optionalDependencies'] as object) }).flatMap(
+      ([name, version]) =>
+        versionNear(path === '' ? '.' : path, name) === undefined
+          ? [`package-lock.json: ${name} ${version}, a dependency of ${path || 'this package'}, is missing`]
+          : [],
+    ),
+  )
 }
 
 /** No path of the machine on which a line was written: neither a home folder nor the place of this checkout. */

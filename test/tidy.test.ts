@@ -40,7 +40,10 @@ test('unfinished work and tests that are left out are found', () => {
 })
 
 test('a lock file that names a host, or disagrees with package.json, is found', () => {
-  const packages = { '': { dependencies: { a: '1.0.0' } }, 'node_modules/a': { integrity: 'sha512-x' } }
+  const packages = {
+    '': { dependencies: { a: '1.0.0' } },
+    'node_modules/a': { version: '1.0.0', integrity: 'sha512-x' },
+  }
   plant('package.json', JSON.stringify({ dependencies: { a: '1.0.0' } }))
   plant('package-lock.json', JSON.stringify({ packages }))
   expect(findUntidy('lock-file', root)).toEqual([])
@@ -55,6 +58,25 @@ test('a lock file that names a host, or disagrees with package.json, is found', 
     'package-lock.json: node_modules/b names the host it came from',
     'package-lock.json: node_modules/b has no integrity',
   ])
+})
+
+test('a lock file without the native package of some platform is found', () => {
+  const locked = { version: '1.0.0', integrity: 'sha512-x' }
+  const tool = { ...locked, optionalDependencies: { 'tool-linux': '1.0.0', 'tool-darwin': '1.0.0' } }
+  const packages = {
+    '': { dependencies: { tool: '1.0.0', '@scope/tool': '1.0.0' } },
+    'node_modules/tool': tool,
+    'node_modules/tool-linux': locked,
+    'node_modules/@scope/tool': tool,
+    'node_modules/@scope/tool/node_modules/tool-darwin': locked,
+  }
+  plant('package.json', JSON.stringify(packages['']))
+  plant('package-lock.json', JSON.stringify({ packages }))
+  expect(findUntidy('lock-file', root)).toEqual([
+    'package-lock.json: tool-darwin 1.0.0, a dependency of node_modules/tool, is missing',
+  ])
+  plant('package-lock.json', JSON.stringify({ packages: { ...packages, 'node_modules/tool-darwin': locked } }))
+  expect(findUntidy('lock-file', root)).toEqual([])
 })
 
 test('paths of the machine on which something was written are found', () => {
