@@ -20,7 +20,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/crash/**', 'test/e2e/**'],
+          exclude: ['test/crash/**', 'test/e2e/**', 'test/long/**'],
           pool: 'forks',
           ...limits,
         },
@@ -46,6 +46,7 @@ export default defineConfig({
           testTimeout: 4 * PATIENCE_MS,
         },
       },
+      { test: { name: 'long', include: ['test/long/**/*.test.ts'], pool: 'forks', ...limits } },
     ],
   },
 })

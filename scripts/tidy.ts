@@ -107,6 +107,34 @@ function findMissingPackages({ packages }: Lock): string[] {
   )
 }
 
+const BARE_IMPORT = /(?:\bfrom|\bimport\(|^import)\s*'((?:@[a-z][\w.-]*\/)?[a-z][\w.-]*)(?:\/[^']*)?'/gm
+/** What `millrace`, the library, ships of the sources; `millrace-server` ships all of them. */
+const LIBRARY = /^src\/((db|engine)\/|(index|testing)\.ts$)/
+
+/** The library and the server depend on what their sources import, in the version that this tree is tested with. */
+function findManifestProblems(root: string): string[] {
+  const readManifest = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'))
+  const own = readManifest('package.json')
+  const server = readManifest('server/package.json')
+  const tested: Record<string, string> = { ...own.devDependencies, ...own.dependencies }
+  const imported = readTree(root)
+    .filter(({ file }) => /^src\/.*\.ts$/.test(file) && !/\.(test|suite)\.ts$/.test(file))
+    .flatMap(({ file, text }) => [...text.matchAll(BARE_IMPORT)].map(([, name = '']) => ({ file, name })))
+    .filter(({ name }) => name in tested)
+  return [
+    ...(server.version === own.version ? [] : [`server/package.json: version ${server.version} is not ${own.version}`]),
+    ...Object.entries(server.dependencies as Record<string, string>).flatMap(([name, version]) =>
+      tested[name] === version ? [] : [`server/package.json: ${name} is ${version}, package.json has ${tested[name]}`],
+    ),
+    ...imported.flatMap(({ file, name }) => {
+      const [manifest, names] = LIBRARY.test(file)
+        ? ['package.json', own.dependencies]
+        : ['server/package.json', server.dependencies]
+      return name in names ? [] : [`${file}: imports ${name}, which is not a dependency in ${manifest}`]
+    }),
+  ]
+}
+
 /** No path of the machine on which a line was written: neither a home folder nor the place of this checkout. */
 function findMachinePaths(root: string): string[] {
   const tree = readTree(root).filter(({ file }) => file !== 'package-lock.json')
@@ -133,6 +161,7 @@ const tidies = {
   migrations: findMigrationProblems,
   marks: findMarks,
   'lock-file': findLockFileProblems,
+  manifests: findManifestProblems,
   paths: findMachinePaths,
   links: findBrokenLinks,
 } satisfies Record<string, (root: string) => string[]>

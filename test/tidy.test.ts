@@ -79,6 +79,23 @@ test('a lock file without the native package of some platform is found', () => {
   expect(findUntidy('lock-file', root)).toEqual([])
 })
 
+test('a package that the library or the server imports and does not depend on is found', () => {
+  const tested = { pg: '8.0.0', fastify: '5.0.0', '@scope/cookie': '1.0.0' }
+  plant('package.json', JSON.stringify({ version: '1.0.0', dependencies: { pg: '8.0.0' }, devDependencies: tested }))
+  plant('server/package.json', JSON.stringify({ version: '1.0.0', dependencies: tested }))
+  plant('src/engine/add.ts', "import { join } from 'node:path'\nimport pg from 'pg'\n")
+  plant('src/http/server.ts', "import '@scope/cookie/plugin'\nconst fastify = await import('fastify')\n")
+  expect(findUntidy('manifests', root)).toEqual([])
+  plant('src/db/pool.ts', "import { fastify } from 'fastify'\n")
+  plant('server/package.json', JSON.stringify({ version: '1.0.1', dependencies: { pg: '8.0.1', fastify: '5.0.0' } }))
+  expect(findUntidy('manifests', root)).toEqual([
+    'server/package.json: version 1.0.1 is not 1.0.0',
+    'server/package.json: pg is 8.0.1, package.json has 8.0.0',
+    'src/db/pool.ts: imports fastify, which is not a dependency in package.json',
+    'src/http/server.ts: imports @scope/cookie, which is not a dependency in server/package.json',
+  ])
+})
+
 test('paths of the machine on which something was written are found', () => {
   plant('a.md', 'see src/work/plan.ts and https://example.org/home/page and /var/lib/millrace\n')
   expect(findUntidy('paths', root)).toEqual([])
