@@ -101,7 +101,7 @@ function findMissingPackages({ packages }: Lock): string[] {
     Object.entries({ ...(entry['dependencies'] as object), ...(entry['optionalDependencies'] as object) }).flatMap(
       ([name, version]) =>
         versionNear(path === '' ? '.' : path, name) === undefined
-          ? [`package-lock.json: ${name} ${version}, a dependency of ${path || 'this package'}, is missing`]
+          ? [`package-lock.json: ${name} ${String(version)}, a dependency of ${path || 'this package'}, is missing`]
           : [],
     ),
   )
