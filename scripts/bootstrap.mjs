@@ -44,11 +44,38 @@ function install() {
   const stamp = at('node_modules', '.millrace-stamp')
   const wanted = digest(['package-lock.json'])
   if (read(stamp) === wanted) return
-  say('installing packages …')
-  // Not `npm ci`: it refuses a lock file made where some platform's optional binaries were not to be had.
-  // `install --no-save` takes the locked versions with their digests and leaves both files as they are.
-  npm(['install', '--no-save', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund'])
+  if (!isInstalled()) {
+    say('installing packages …')
+    npm(['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund'])
+  }
   writeFileSync(stamp, wanted)
+}
+
+/** @typedef {{ version?: string, link?: true, optional?: true, devOptional?: true, os?: string[], cpu?: string[], libc?: string[] }} Locked */
+
+/**
+ * Tells whether an `npm ci` or `npm install` by hand has installed what the lock file names: npm keeps a list of what
+ * it installed. Of optional packages, those of this platform count.
+ */
+function isInstalled() {
+  const list = read(at('node_modules', '.package-lock.json'))
+  if (list === undefined) return false
+  /** @type {Record<string, Locked>} */
+  const installed = JSON.parse(list).packages
+  /** @type {Record<string, Locked>} */
+  const locked = JSON.parse(readFileSync(at('package-lock.json'), 'utf8')).packages
+  return Object.entries(locked).every(([path, entry]) => {
+    if (path === '' || !isNeeded(entry)) return true
+    return installed[path] !== undefined && installed[path].version === entry.version && existsSync(at(path))
+  })
+}
+
+/** @param {Locked} entry */
+function isNeeded({ optional, devOptional, os, cpu, libc }) {
+  if (!optional && !devOptional) return true
+  // Without a platform it may belong to a package of another one; a C library is left to npm to tell.
+  if (os === undefined || cpu === undefined || libc !== undefined) return false
+  return os.includes(process.platform) && cpu.includes(process.arch)
 }
 
 // Both are built aside and moved into place: a broken build leaves the last good one, and no file of an earlier one

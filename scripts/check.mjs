@@ -23,6 +23,7 @@ const checks = [
   { name: 'migrations', command: [...script('tidy'), 'migrations'] },
   { name: 'marks', command: [...script('tidy'), 'marks'] },
   { name: 'lock file', command: [...script('tidy'), 'lock-file'] },
+  { name: 'manifests', command: [...script('tidy'), 'manifests'] },
   { name: 'machine paths', command: [...script('tidy'), 'paths'] },
   { name: 'links', command: [...script('tidy'), 'links'] },
 ]

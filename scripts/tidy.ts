@@ -58,11 +58,13 @@ function findMarks(root: string): string[] {
   ]
 }
 
-/** The lock file agrees with package.json and names no host: it holds for every registry. */
+type Lock = { packages: Record<string, Record<string, unknown>> }
+
+/** The lock file agrees with package.json, names no host, and holds the packages of every platform. */
 function findLockFileProblems(root: string): string[] {
   const text = readFileSync(join(root, 'package-lock.json'), 'utf8')
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const lock = JSON.parse(text) as { packages: Record<string, Record<string, unknown>> }
+  const lock = JSON.parse(text) as Lock
   const locked = lock.packages[''] ?? {}
   const problems = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((field) =>
     Object.entries((manifest[field] ?? {}) as Record<string, string>).flatMap(([name, version]) => {
@@ -82,7 +84,55 @@ function findLockFileProblems(root: string): string[] {
     if (entry['resolved']) problems.push(`package-lock.json: ${path} names the host it came from`)
     if (path !== '' && !entry['integrity']) problems.push(`package-lock.json: ${path} has no integrity`)
   }
-  return problems
+  return [...problems, ...findMissingPackages(lock)]
+}
+
+/**
+ * Dependencies that the lock file does not hold. npm leaves out an optional package whose version the registry does not
+ * have, and keeps it out: `npm ci` then refuses the lock on every machine, and the package is missing on its platform.
+ */
+function findMissingPackages({ packages }: Lock): string[] {
+  const versionNear = (path: string, name: string): unknown => {
+    const found = packages[join(path, 'node_modules', name)]
+    if (found !== undefined) return found['link'] === true ? 'linked' : found['version']
+    return path === '.' ? undefined : versionNear(dirname(path), name)
+  }
+  return Object.entries(packages).flatMap(([path, entry]) =>
+    Object.entries({ ...(entry['dependencies'] as object), ...(entry['optionalDependencies'] as object) }).flatMap(
+      ([name, version]) =>
+        versionNear(path === '' ? '.' : path, name) === undefined
+          ? [`package-lock.json: ${name} ${String(version)}, a dependency of ${path || 'this package'}, is missing`]
+          : [],
+    ),
+  )
+}
+
+const BARE_IMPORT = /(?:\bfrom|\bimport\(|^import)\s*'((?:@[a-z][\w.-]*\/)?[a-z][\w.-]*)(?:\/[^']*)?'/gm
+/** What `millrace`, the library, ships of the sources; `millrace-server` ships all of them. */
+const LIBRARY = /^src\/((db|engine)\/|(index|testing)\.ts$)/
+
+/** The library and the server depend on what their sources import, in the version that this tree is tested with. */
+function findManifestProblems(root: string): string[] {
+  const readManifest = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'))
+  const own = readManifest('package.json')
+  const server = readManifest('server/package.json')
+  const tested: Record<string, string> = { ...own.devDependencies, ...own.dependencies }
+  const imported = readTree(root)
+    .filter(({ file }) => /^src\/.*\.ts$/.test(file) && !/\.(test|suite)\.ts$/.test(file))
+    .flatMap(({ file, text }) => [...text.matchAll(BARE_IMPORT)].map(([, name = '']) => ({ file, name })))
+    .filter(({ name }) => name in tested)
+  return [
+    ...(server.version === own.version ? [] : [`server/package.json: version ${server.version} is not ${own.version}`]),
+    ...Object.entries(server.dependencies as Record<string, string>).flatMap(([name, version]) =>
+      tested[name] === version ? [] : [`server/package.json: ${name} is ${version}, package.json has ${tested[name]}`],
+    ),
+    ...imported.flatMap(({ file, name }) => {
+      const [manifest, names] = LIBRARY.test(file)
+        ? ['package.json', own.dependencies]
+        : ['server/package.json', server.dependencies]
+      return name in names ? [] : [`${file}: imports ${name}, which is not a dependency in ${manifest}`]
+    }),
+  ]
 }
 
 /** No path of the machine on which a line was written: neither a home folder nor the place of this checkout. */
@@ -111,6 +161,7 @@ const tidies = {
   migrations: findMigrationProblems,
   marks: findMarks,
   'lock-file': findLockFileProblems,
+  manifests: findManifestProblems,
   paths: findMachinePaths,
   links: findBrokenLinks,
 } satisfies Record<string, (root: string) => string[]>

@@ -1,73 +1,138 @@
-// The package as a user gets it: packed, installed into a project of its own, type-checked and run there.
-import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// The packages as a user gets them: packed, unpacked into a project of their own beside what they depend on, type-checked
+// and run there. What they depend on is linked from the clone, so that no registry is asked; test/long/install.test.ts asks one.
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database } from './database.ts'
+import { LIBRARY_PACKAGES, type Packed, pack, readLock, root, run } from './packages.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const INSTALL_MS = 240_000
+const BUILD_MS = 240_000
 
+let folder: string
 let project: string
-let packed: string[]
+let host: string
+let library: Packed
+let server: Packed
+let libraryPackages: string[]
 
-// A user's npm knows nothing of the settings that ours hands down to its scripts.
-const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)))
+/** Unpacks a package into the project, and links what it depends on; returns the names of all of them. */
+function install(into: string, name: string, { file }: Packed): string[] {
+  const home = join(into, 'node_modules', name)
+  mkdirSync(home, { recursive: true })
+  run(home, ['tar', 'xzf', file, '--strip-components=1'])
+  const names = dependenciesOf(JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')))
+  for (const one of names) link(into, one)
+  return [name, ...names].sort()
+}
 
-function run(program: string, args: string[], env: NodeJS.ProcessEnv = {}): string {
-  try {
-    return execFileSync(program, args, {
-      cwd: project,
-      encoding: 'utf8',
-      env: { ...environment, ...env },
-      stdio: 'pipe',
-    })
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string }
-    throw new Error(`${program} ${args.join(' ')}\n${stdout}\n${stderr}`)
-  }
+function link(into: string, name: string) {
+  const path = join(into, 'node_modules', name)
+  mkdirSync(dirname(path), { recursive: true })
+  if (!existsSync(path)) symlinkSync(join(root, 'node_modules', name), path)
+}
+
+/** The packages of a manifest's dependencies and of theirs, as the lock file has them, where this platform has them. */
+function dependenciesOf(from: { dependencies?: object; optionalDependencies?: object }): string[] {
+  const locked = readLock()
+  const found = new Set<string>()
+  const left = [from]
+  for (let one = left.pop(); one !== undefined; one = left.pop())
+    for (const name of Object.keys({ ...one.dependencies, ...one.optionalDependencies })) {
+      if (found.has(name) || !existsSync(join(root, 'node_modules', name))) continue
+      found.add(name)
+      left.push(locked[`node_modules/${name}`] ?? {})
+    }
+  return [...found]
 }
 
 beforeAll(() => {
-  project = mkdtempSync(join(tmpdir(), 'millrace-package-'))
-  run(process.execPath, [join(root, 'scripts', 'bootstrap.mjs')])
-  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
-  const [archive] = JSON.parse(run('npm', ['pack', root, '--json', '--pack-destination', project, ...quiet]))
-  packed = archive.files.map(({ path }: { path: string }) => path)
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
-  // Without the optional packages: the embedded server is heavy, and a library's user has a database.
-  const { dependencies, devDependencies } = manifest
-  const versions = { ...devDependencies, ...dependencies }
-  const beside = ['zod', 'pg', '@types/pg', '@types/node'].map((name) => `${name}@${versions[name]}`)
-  run('npm', ['install', '--engine-strict', '--omit=optional', ...quiet, join(project, archive.filename), ...beside])
-}, INSTALL_MS)
+  folder = mkdtempSync(join(tmpdir(), 'millrace-package-'))
+  project = join(folder, 'project')
+  host = join(folder, 'host')
+  ;({ library, server } = pack(folder))
+  for (const one of [project, host]) {
+    mkdirSync(one)
+    writeFileSync(join(one, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
+  }
+  libraryPackages = install(project, 'millrace', library)
+  install(host, 'millrace-server', server)
+  for (const name of ['zod', 'pg', '@types/pg', '@types/node']) link(project, name)
+}, BUILD_MS)
 
-afterAll(() => rmSync(project, { recursive: true, force: true }))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('the package holds what it promises and nothing else', () => {
+test('the library holds what it promises and nothing else', () => {
   const entries = Object.values(manifest.exports as Record<string, string | Record<string, string>>)
   const targets = entries.flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry)))
-  const bin: string = manifest.bin.millrace
-  for (const target of [...targets, bin]) expect(packed).toContain(target.replace(/^\.\//, ''))
-  expect(readFileSync(join(root, bin), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
-  expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'migrations/0001_engine.sql']))
-  expect(packed).toEqual(
+  for (const target of [...targets, manifest.bin.millrace]) expect(library.paths).toContain(target.replace(/^\.\//, ''))
+  expect(library.paths).toEqual(
+    expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'migrations/0001_engine.sql']),
+  )
+  const isExpected =
+    /^(dist\/((db|engine)\/.+|index|testing)\.(js|js\.map|d\.ts)|server\/bin\.mjs|migrations\/.+\.sql|package\.json|[A-Z]+(\.md)?)$/
+  expect(library.paths.filter((path) => !isExpected.test(path) || /\.(test|suite)\./.test(path))).toEqual([])
+})
+
+test('the server holds what it promises and nothing else', () => {
+  expect(readFileSync(join(root, 'server', 'bin.mjs'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+  expect(server.paths).toEqual(
+    expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'migrations/0001_engine.sql', 'bin.mjs']),
+  )
+  expect(server.paths).toEqual(
     expect.arrayContaining(['dist/runners/keeper.pl', 'dist/runners/keeper-linux.pl', 'dist/hooks/notify.sh']),
   )
-  expect(packed).toContain('schemas/workflow.v1.json')
+  expect(server.paths).toEqual(expect.arrayContaining(['schemas/workflow.v1.json', 'dist/web/index.html']))
   const isExpected =
-    /^(dist\/.+\.(js|js\.map|d\.ts)|dist\/runners\/.+\.pl|dist\/hooks\/notify\.sh|dist\/web\/.+|migrations\/.+\.sql|schemas\/.+\.json|package\.json|[A-Z]+(\.md)?)$/
-  expect(packed.filter((path) => !isExpected.test(path) || /\.(test|suite)\./.test(path))).toEqual([])
+    /^(bin\.mjs|dist\/.+\.(js|js\.map|d\.ts)|dist\/runners\/.+\.pl|dist\/hooks\/notify\.sh|dist\/web\/.+|migrations\/.+\.sql|schemas\/.+\.json|package\.json|[A-Z]+(\.md)?)$/
+  expect(server.paths.filter((path) => !isExpected.test(path) || /\.(test|suite)\./.test(path))).toEqual([])
+})
+
+test('the library installs the driver of the database and no other package', () => {
+  expect(libraryPackages).toEqual(LIBRARY_PACKAGES)
 })
 
 test('every entry can be imported', () => {
   for (const entry of ['millrace', 'millrace/testing']) {
-    const names = run(process.execPath, ['-e', `import('${entry}').then((m) => console.log(Object.keys(m).length))`])
-    expect(Number(names)).toBeGreaterThan(0)
+    const print = `import('${entry}').then((m) => console.log(Object.keys(m).length))`
+    expect(Number(run(project, [process.execPath, '-e', print]))).toBeGreaterThan(0)
   }
+})
+
+test('the library loads no package of the server, even where they are installed', () => {
+  // An ES module passes through the hook, which prints its address; a CommonJS module is in the cache of `require`.
+  const hook = `import { writeSync } from 'node:fs'
+    export async function load(url, context, next) { writeSync(1, url + '\\n'); return next(url, context) }`
+  const program = `import { createRequire, register } from 'node:module'
+    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}))
+    await import('millrace')
+    await import('millrace/testing')
+    console.log(Object.keys(createRequire(process.cwd() + '/').cache).join('\\n'))`
+  const loaded = run(root, [process.execPath, '--input-type=module', '-e', program])
+  const names = [...loaded.matchAll(/\/node_modules\/((?:@[^/\n]+\/)?[^/\n]+)\//g)].map(([, name]) => name)
+  expect(loaded).toContain('/dist/engine/index.js')
+  expect(names).toContain('pg')
+  expect([...new Set(names)].filter((name) => !LIBRARY_PACKAGES.includes(name ?? ''))).toEqual([])
+  const own = loaded.split('\n').filter((url) => !url.includes('/node_modules/'))
+  expect(own.filter((url) => /\/dist\/(?!db\/|engine\/|index\.js|testing\.js)/.test(url))).toEqual([])
+})
+
+test('the server runs from its package, and the command of the library passes on to it', () => {
+  const command = (into: string, name: string, bin: string) => {
+    const args = [join(into, 'node_modules', name, bin), 'version']
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: into, encoding: 'utf8' })
+    return { status, stdout, stderr }
+  }
+  const said = { status: 0, stdout: `${manifest.version}\n`, stderr: '' }
+  expect(command(host, 'millrace-server', 'bin.mjs')).toEqual(said)
+  run(host, [process.execPath, '-e', `import('./node_modules/millrace-server/dist/main.js')`])
+  const { stderr, ...alone } = command(project, 'millrace', manifest.bin.millrace)
+  expect(alone).toEqual({ status: 1, stdout: '' })
+  expect(stderr).toContain('npm install --global millrace-server')
+  install(host, 'millrace', library)
+  expect(command(host, 'millrace', manifest.bin.millrace)).toEqual(said)
 })
 
 test(
@@ -88,8 +153,8 @@ test(
       outDir: 'out',
     }
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
-    run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project])
-    const told = run(process.execPath, ['out/consumer.js'], { MILLRACE_TEST_DATABASE_URL: db.databaseUrl })
+    run(project, [process.execPath, join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project])
+    const told = run(project, [process.execPath, 'out/consumer.js'], { MILLRACE_TEST_DATABASE_URL: db.databaseUrl })
     expect(JSON.parse(told)).toEqual({
       states: ['succeeded', 'succeeded', 'failed'],
       own: { withdrawn: [false, false], ordered: [false, true], rows: ['ordered'] },
@@ -109,5 +174,5 @@ test(
       { text: 'millrace', letters: 8 },
     ])
   },
-  INSTALL_MS,
+  BUILD_MS,
 )

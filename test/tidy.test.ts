@@ -40,7 +40,10 @@ test('unfinished work and tests that are left out are found', () => {
 })
 
 test('a lock file that names a host, or disagrees with package.json, is found', () => {
-  const packages = { '': { dependencies: { a: '1.0.0' } }, 'node_modules/a': { integrity: 'sha512-x' } }
+  const packages = {
+    '': { dependencies: { a: '1.0.0' } },
+    'node_modules/a': { version: '1.0.0', integrity: 'sha512-x' },
+  }
   plant('package.json', JSON.stringify({ dependencies: { a: '1.0.0' } }))
   plant('package-lock.json', JSON.stringify({ packages }))
   expect(findUntidy('lock-file', root)).toEqual([])
@@ -54,6 +57,42 @@ test('a lock file that names a host, or disagrees with package.json, is found', 
     'package.json: b ^2.0.0 is not one exact version',
     'package-lock.json: node_modules/b names the host it came from',
     'package-lock.json: node_modules/b has no integrity',
+  ])
+})
+
+test('a lock file without the native package of some platform is found', () => {
+  const locked = { version: '1.0.0', integrity: 'sha512-x' }
+  const tool = { ...locked, optionalDependencies: { 'tool-linux': '1.0.0', 'tool-darwin': '1.0.0' } }
+  const packages = {
+    '': { dependencies: { tool: '1.0.0', '@scope/tool': '1.0.0' } },
+    'node_modules/tool': tool,
+    'node_modules/tool-linux': locked,
+    'node_modules/@scope/tool': tool,
+    'node_modules/@scope/tool/node_modules/tool-darwin': locked,
+  }
+  plant('package.json', JSON.stringify(packages['']))
+  plant('package-lock.json', JSON.stringify({ packages }))
+  expect(findUntidy('lock-file', root)).toEqual([
+    'package-lock.json: tool-darwin 1.0.0, a dependency of node_modules/tool, is missing',
+  ])
+  plant('package-lock.json', JSON.stringify({ packages: { ...packages, 'node_modules/tool-darwin': locked } }))
+  expect(findUntidy('lock-file', root)).toEqual([])
+})
+
+test('a package that the library or the server imports and does not depend on is found', () => {
+  const tested = { pg: '8.0.0', fastify: '5.0.0', '@scope/cookie': '1.0.0' }
+  plant('package.json', JSON.stringify({ version: '1.0.0', dependencies: { pg: '8.0.0' }, devDependencies: tested }))
+  plant('server/package.json', JSON.stringify({ version: '1.0.0', dependencies: tested }))
+  plant('src/engine/add.ts', "import { join } from 'node:path'\nimport pg from 'pg'\n")
+  plant('src/http/server.ts', "import '@scope/cookie/plugin'\nconst fastify = await import('fastify')\n")
+  expect(findUntidy('manifests', root)).toEqual([])
+  plant('src/db/pool.ts', "import { fastify } from 'fastify'\n")
+  plant('server/package.json', JSON.stringify({ version: '1.0.1', dependencies: { pg: '8.0.1', fastify: '5.0.0' } }))
+  expect(findUntidy('manifests', root)).toEqual([
+    'server/package.json: version 1.0.1 is not 1.0.0',
+    'server/package.json: pg is 8.0.1, package.json has 8.0.0',
+    'src/db/pool.ts: imports fastify, which is not a dependency in package.json',
+    'src/http/server.ts: imports @scope/cookie, which is not a dependency in server/package.json',
   ])
 })
 
