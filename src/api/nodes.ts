@@ -293,6 +293,7 @@ export const scheduler = {
     access: viewer,
     body: z.strictObject({ ids: manyIds, state: state.optional() }),
     bodyLimit: 1024 * 1024,
+    isReading: true,
     answers: { 200: statesOfNodes, 202: statesOfNodes },
   }),
 }

@@ -117,6 +117,8 @@ describe('T7: killing', () => {
     expect(killing.json.nodes).toHaveLength(5000)
     const awaited = await nodes.ask('POST', '/v1/scheduler/wait', { body: { ids } })
     expect([awaited.status, awaited.json]).toEqual([200, { nodes: wanted }])
+    const { rows } = await nodes.server.database.pool.query("select 1 from millrace.audit where action like '%wait%'")
+    expect(rows).toEqual([])
     for (const body of [{ ids: [] }, { ids: ['x'] }, { ids: ['9'.repeat(20)] }, { ids: Array(10_001).fill('1') }, {}]) {
       expect((await nodes.ask('PUT', '/v1/scheduler/kill', { body })).json.code).toBe('invalid')
       expect((await nodes.ask('POST', '/v1/scheduler/wait', { body })).json.code).toBe('invalid')

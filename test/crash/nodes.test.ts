@@ -248,7 +248,7 @@ test('of a gigabyte of output both ends are kept, and the memory of the server s
   const cut = '\n[millrace: output cut after 64 MiB; its last 16 MiB follow when the command has ended]'
   expect(text.slice(0, 200)).toContain(`${cut}\n[millrace: ${missing} bytes of stdout are missing here]\nxxx`)
   const { json } = await ask('GET', `/v1/tasks/${metadata.task}/log/lines?from=-1&stream=stdout`)
-  expect(json.lines.map((line: { text: string }) => line.text)).toEqual(['the end'])
+  expect(json.items.map((line: { text: string }) => line.text)).toEqual(['the end'])
 })
 
 const residentMegabytes = (pid: number) =>
