@@ -247,7 +247,7 @@ test('of a gigabyte of output both ends are kept, and the memory of the server s
   const missing = 1_000_000_009 - limit - limit / 4
   const cut = '\n[millrace: output cut after 64 MiB; its last 16 MiB follow when the command has ended]'
   expect(text.slice(0, 200)).toContain(`${cut}\n[millrace: ${missing} bytes of stdout are missing here]\nxxx`)
-  const { json } = await ask('GET', `/v1/tasks/${metadata.task}/log/lines?from=-1&stream=stdout`)
+  const { json } = await ask('GET', `/v1/tasks/${metadata.task}/log/lines?from_line=-1&stream=stdout`)
   expect(json.items.map((line: { text: string }) => line.text)).toEqual(['the end'])
 })
 
