@@ -1,7 +1,7 @@
 // Runs of archives that no commit starts: by hand, by schedule, and again.
 import { z } from 'zod'
 import { route } from './route.ts'
-import { cursor, id, limit, pageOf, storable, time } from './shapes.ts'
+import { cursor, id, limit, pageOf, storable, time, verbatim } from './shapes.ts'
 
 const archive = storable(z.string().min(1).max(1000))
 const name = storable(z.string().min(1).max(100))
@@ -23,7 +23,7 @@ const newRun = z
     workflow: name.optional().describe('all tasks of this workflow'),
     task: name.optional().describe('this one task, of whichever workflow'),
     rev: z.union([number, commit]).optional().describe('a number or a commit; default: the newest that was planned'),
-    inputs: z.record(name, text).optional().describe('values of the inputs that the workflow declares'),
+    inputs: verbatim(name, text).optional().describe('values of the inputs that the workflow declares'),
   })
   .refine((given) => (given.workflow === undefined) !== (given.task === undefined), {
     message: 'name a workflow or a task, and not both',

@@ -21,6 +21,7 @@ export {
   type ClientOptions,
   createClient,
 } from './client.ts'
+export { findInexact } from './exact-numbers.ts'
 export { toOpenApi } from './openapi.ts'
 export {
   type Access,

@@ -1,7 +1,7 @@
 // The tree of tasks: nodes, their data, and the scheduler.
 import { z } from 'zod'
 import { route } from './route.ts'
-import { commaList, id, limit, storable, time } from './shapes.ts'
+import { commaList, id, idOrZero, limit, storable, time, verbatim } from './shapes.ts'
 
 export const nodeTypes = ['command', 'shell command', 'condition', 'if', 'sleep'] as const
 export const nodeStates = ['incipient', 'running', 'killing', 'finished', 'failed', 'killed', 'skipped'] as const
@@ -84,12 +84,16 @@ const oneOf = <T extends z.ZodType<string, string>>(of: T, what: string) =>
     .pipe(z.array(of).max(20))
     .describe(`${what}, or several, separated by commas`)
 const ids = commaList('ids of nodes', 1000).pipe(z.array(id).min(1))
+const manyIds = z
+  .array(id)
+  .min(1)
+  .max(10_000)
+  .transform((list) => [...new Set(list)])
+  .describe('ids of nodes')
 
-const dataGiven = z
-  .record(key, z.unknown())
-  .describe(
-    'command, args, cwd, env, timeout, umask, limits, image, mounts, network, memory, cpus, file, time, interval, seconds, run_if, branch, rerun_if_lost mean something to the server; all others are your own',
-  )
+const dataGiven = verbatim(key).describe(
+  'command, args, cwd, env, timeout, umask, limits, image, mounts, network, memory, cpus, file, time, interval, seconds, run_if, branch, rerun_if_lost mean something to the server; all others are your own',
+)
 
 const A_PARENT = 'must be root, the id of a node, or #N for the N-th node of this request, counted from 0'
 
@@ -148,9 +152,7 @@ export const nodes = {
         z.enum([...nodeMetadata, ...nodeDetails]),
         'what to tell of each node beside its id; summary, result and children only when they are named',
       ).optional(),
-      new: z
-        .string()
-        .regex(/^\d{1,19}$/, 'must be the id of a node, or 0')
+      new: idOrZero('must be the id of a node, or 0')
         .optional()
         .describe('only nodes newer than this one; waits for one'),
       start: token.optional().describe('the `next` of the page before'),
@@ -263,9 +265,12 @@ export const scheduler = {
     path: '/v1/scheduler/kill',
     name: 'scheduler.kill',
     summary: 'Kill nodes: what has not started never does, what runs is stopped',
-    description: 'Answers at once with the state of each. When one is not known, none is killed.',
+    description:
+      'Answers at once with the state of each. When one is not known, none is killed. The ids come in the parameter or, up to 10,000 of them, in the body.',
     access: operator,
-    query: z.strictObject({ id: ids }),
+    query: z.strictObject({ id: ids.optional() }),
+    body: z.strictObject({ ids: manyIds }).optional(),
+    bodyLimit: 1024 * 1024,
     answers: { 200: statesOfNodes },
   }),
   wait: route({
@@ -277,6 +282,18 @@ export const scheduler = {
       'Answers 200 once every node has ended or, with `state`, has reached that state or can no longer reach it. `Prefer: wait=N` answers 202 with what is known after N seconds. Waiting again after a broken connection loses nothing.',
     access: viewer,
     query: z.strictObject({ id: ids, state: state.optional() }),
+    answers: { 200: statesOfNodes, 202: statesOfNodes },
+  }),
+  waitForMany: route({
+    method: 'POST',
+    path: '/v1/scheduler/wait',
+    name: 'scheduler.wait_for_many',
+    summary: 'Wait as GET does, for up to 10,000 nodes',
+    description: 'Changes nothing: it is a POST because thousands of ids do not fit into an address.',
+    access: viewer,
+    body: z.strictObject({ ids: manyIds, state: state.optional() }),
+    bodyLimit: 1024 * 1024,
+    isReading: true,
     answers: { 200: statesOfNodes, 202: statesOfNodes },
   }),
 }

@@ -36,6 +36,8 @@ export type Route = {
   /** Largest body in bytes, where the general limit does not fit. */
   readonly bodyLimit?: number
   readonly answers: { readonly [status: number]: Answer }
+  /** It changes nothing, though it is no GET: it is not recorded in the audit. */
+  readonly isReading?: boolean
   /** It creates: an `Idempotency-Key` makes a repetition harmless. */
   readonly isCreating?: boolean
   /**

@@ -6,7 +6,6 @@ import { cursor, limit, pageOf, storable, time } from './shapes.ts'
 const name = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'must be letters, digits and "_", and not begin with a digit')
-  .refine((text) => !/^MILLRACE_/i.test(text), { message: 'names that begin with MILLRACE_ are reserved' })
 const archive = storable(z.string().min(1).max(400))
 
 const secret = z

@@ -9,6 +9,35 @@ export const id = z
   .regex(/^[1-9]\d{0,18}$/, { message: 'must be a number of at most 19 digits, as a string', abort: true })
   .refine((text) => BigInt(text) <= MOST, { message: `must be at most ${MOST}` })
 
+/** The id of the last thing that was seen: 0 stands for none yet. */
+export const idOrZero = (message: string) =>
+  z
+    .string()
+    .regex(/^\d{1,19}$/, { message, abort: true })
+    .refine((text) => BigInt(text) <= MOST, { message: `must be at most ${MOST}` })
+
+/**
+ * A JSON object with any values, kept as it was given. A `z.record` drops the key `__proto__` without a word, and copies
+ * the rest.
+ */
+export const verbatim = <T = unknown>(
+  key: z.ZodType<string, string>,
+  value: z.ZodType<T> = z.unknown() as z.ZodType<T>,
+) =>
+  z
+    .custom<Record<string, T>>(
+      (given) => typeof given === 'object' && given !== null && !Array.isArray(given),
+      'Invalid input: expected object',
+    )
+    .superRefine((given, context) => {
+      for (const [name, one] of Object.entries(given)) {
+        for (const parsed of [key.safeParse(name), value.safeParse(one)])
+          for (const { message } of parsed.error?.issues ?? [])
+            context.addIssue({ code: 'custom', message, path: [name] })
+      }
+    })
+    .meta({ type: 'object', additionalProperties: z.toJSONSchema(value, { unrepresentable: 'any' }) })
+
 export const time = z.iso.datetime({ offset: true })
 
 const HALF_PAIR = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/

@@ -1,4 +1,4 @@
-import type { BodyAnswered, routes } from '../api/index.ts'
+import { type BodyAnswered, findInexact, type routes } from '../api/index.ts'
 import type { Server } from './context.ts'
 import { exitCodes, UsageError } from './exit.ts'
 import type { Style } from './render/style.ts'
@@ -100,11 +100,15 @@ export function dataOf(pairs: readonly string[]): Record<string, unknown> {
 }
 
 export function parseJson(key: string, text: string): unknown {
+  let parsed: unknown
   try {
-    return JSON.parse(text)
+    parsed = JSON.parse(text)
   } catch (error) {
     throw new UsageError(`the value of ${key} is not JSON: ${(error as Error).message}`, 'write JSON, or KEY=TEXT')
   }
+  const flaw = findInexact(text)
+  if (flaw === undefined) return parsed
+  throw new UsageError(`the value of ${key} has a number that would be altered: ${flaw.message}`, 'write it as a text')
 }
 
 /** What a node does, in a line, as far as its data tell. */

@@ -157,7 +157,29 @@ test('the task of a node is named by the number of the node, as the first steps 
   expect((await run(['events', name])).stdout).toMatch(/ {2}created {2}by admin\n/)
 })
 
+test('keys that are names of the prototype of objects are set and shown, and inexact numbers are refused', async () => {
+  const id = await idOf('--data', '__proto__=one', '--data', 'constructor:={"__proto__":2}', '--', 'true')
+  await run(['node', 'set', id, 'toString', 'three'])
+  const text = (await run(['node', 'get', id])).stdout
+  for (const line of [/__proto__ one/, /constructor \{"__proto__":2\}/, /toString {2}three/]) expect(text).toMatch(line)
+  const { stdout } = await run(['node', 'get', id, '--json'])
+  for (const part of ['"__proto__":"one"', '"constructor":{"__proto__":2}', '"toString":"three"'])
+    expect(JSON.stringify(JSON.parse(stdout))).toContain(part)
+  const refused = await run(['node', 'add', '--data', 'n:=[1e400]', '--', 'true'])
+  expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('1e400 would be altered')])
+})
+
 describe('node wait', () => {
+  test('thousands of nodes are killed and awaited by one command', async () => {
+    const item = (parent: string) => ({ metadata: { type: 'sleep', parent }, data: { seconds: 3600 } })
+    const { json } = await server.ask('POST', '/v1/nodes', { body: [item('root'), ...Array(1500).fill(item('#0'))] })
+    const ids = (json as { id: string }[]).map(({ id }) => id)
+    const killed = await run(['node', 'kill', ...ids, '--yes', '--quiet'])
+    expect([killed.exitCode, killed.stderr]).toEqual([0, ''])
+    const waited = await run(['node', 'wait', ...ids, '--quiet'])
+    expect(waited.stdout.trim().split('\n')).toEqual(ids)
+  })
+
   test('for a state ends while the node runs, and 124 says that the time was over', async () => {
     const id = await idOf('--', 'sleep', '3600')
     expect((await run(['node', 'wait', id, '--for', 'running'])).exitCode).toBe(0)

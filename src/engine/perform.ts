@@ -70,7 +70,7 @@ function succeeded(of: Performance, value: unknown): void {
 
 function failed(of: Performance, thrown: unknown): void {
   const { at, run } = of
-  if (run.stopped === 'canceled') record(of, () => recordCanceled(at, run))
+  if (run.stopped === 'canceled') record(of, () => recordCanceled(at, run, thrown))
   // Whatever is thrown after the signal is taken for obedience: the task runs again elsewhere and may fail there.
   else if (run.stopped !== undefined) record(of, () => recordHandedBack(at, run), 'bare')
   else record(of, () => recordError(at, run, toWorkError(run.worker, thrown)), 'error')

@@ -9,7 +9,7 @@ import { publish } from './outbox.ts'
 import { toOutput } from './output.ts'
 import type { Run } from './run.ts'
 import { failTasks, finishTask, holdLease, lockToFinish, readRunning, requeueTasks, requireTasks } from './tasks.sql.ts'
-import { backoffSeconds, describeError, keepable, messageOf, type WorkError } from './work-error.ts'
+import { backoffSeconds, describeError, keepable, messageOf, WorkError } from './work-error.ts'
 import type { Later, Requirement, Tx } from './worker.ts'
 
 /** What recording needs to know of the dispatcher. */
@@ -95,8 +95,9 @@ export async function recordHandedBack(at: Recorder, run: Run): Promise<void> {
   })
 }
 
-/** Records that a task which was asked to stop has stopped. */
-export async function recordCanceled(at: Recorder, run: Run): Promise<void> {
+/** Records that a task which was asked to stop has stopped, with the facts that its worker gave of the end. */
+export async function recordCanceled(at: Recorder, run: Run, thrown?: unknown): Promise<void> {
+  const error = thrown instanceof WorkError && thrown.data !== undefined ? JSON.stringify(describeError(thrown)) : null
   await transaction(at.pool, async (client) => {
     await lockToFinish(client, { id: run.id })
     await failTasks(client, {
@@ -104,7 +105,7 @@ export async function recordCanceled(at: Recorder, run: Run): Promise<void> {
       ids: [run.id],
       epochs: [run.epoch],
       state: 'canceled',
-      errors: [null],
+      errors: [error],
     })
   })
 }

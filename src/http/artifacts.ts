@@ -23,7 +23,7 @@ export function addArtifacts(app: FastifyInstance, millrace: Millrace, artifacts
   addRoute(app, list, async (asked) => {
     const { query } = asked
     const task = await findTask(millrace, asked)
-    const rows = await artifacts.list({ task, after: positionOf(list, query, z.int()), limit: query.limit + 1 })
+    const rows = await artifacts.list({ task, after: positionOf(list, query, z.int32()), limit: query.limit + 1 })
     return toPage(list, query, rows, { item: toShown, position: ({ number }) => number })
   })
   addRoute(app, get, async (asked) => {

@@ -1,7 +1,39 @@
 import { expect, test } from 'vitest'
+import { createSender } from '../../test/fuzz/raw.ts'
 import { aServer } from '../../test/server.ts'
 
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+const ODD_PATHS = [
+  '/assets/',
+  '/assets/../x',
+  '/assets/%2e%2e/x',
+  '/assets/.%2e/x',
+  '/assets/..%2fx',
+  '/assets/..%5cx',
+  '/assets/..\\x',
+  '/assets/%2e%2e%2f%2e%2e%2fetc/passwd',
+  '/assets/%252e%252e/x',
+  '/assets/%00',
+  '/assets/a%00b',
+  '/assets/%',
+  '/assets/%ff',
+  '/assets//x',
+  '/assets/./x',
+  '/assets/.hidden',
+  '/assets/index.html',
+  '//assets/../x',
+  '/../x',
+  '/..',
+  '//',
+  '/%00',
+  '*',
+  '/schemas/../x',
+  '/v1/../x',
+  '/v1/..%2f..%2fx',
+  `/assets/${'x'.repeat(5000)}`,
+  '/assets/%C0%AE%C0%AE/x',
+  'http://a/b',
+]
 const get = (url: string, headers: Record<string, string> = html) => fetch(url, { headers })
 
 test('every path that a browser opens is the page of the dashboard; what programs ask for is not', async () => {
@@ -20,6 +52,26 @@ test('every path that a browser opens is the page of the dashboard; what program
   }
   expect((await get(`${server.url}/nowhere`, { accept: 'application/json' })).status).toBe(404)
   expect((await fetch(`${server.url}/archives`, { method: 'POST', headers: html })).status).toBe(404)
+})
+
+test('the root is the page for every caller, and a path that leaves the folder of the files is not found', async () => {
+  await using server = await aServer()
+  const send = createSender(server.url)
+  try {
+    for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
+      const page = await send({ method: 'GET', path: '/', headers, body: undefined })
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    }
+    for (const method of ['GET', 'HEAD']) {
+      for (const path of ODD_PATHS) {
+        const { status, text } = await send({ method, path, headers: {}, body: undefined })
+        expect([400, 404], `${method} ${path} ${text}`).toContain(status)
+        expect(text).not.toMatch(/\bat \S+:\d+|root:/)
+      }
+    }
+  } finally {
+    send.close()
+  }
 })
 
 test('the page is sent once, and its files are kept for good and come compressed', async () => {

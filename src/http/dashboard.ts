@@ -47,6 +47,8 @@ export function addDashboard(app: FastifyInstance, basePath: string, version: st
 function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   const path = url.split('?')[0] ?? ''
   if (method !== 'GET' && method !== 'HEAD') return false
+  // curl and monitors ask for the root without saying that they take HTML.
+  if (path === '/') return true
   return !OF_PROGRAMS.test(path) && (headers.accept ?? '').includes('text/html')
 }
 

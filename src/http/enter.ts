@@ -14,7 +14,7 @@ export async function enter(route: Route, request: FastifyRequest, reply: Fastif
   const { access, rates } = request.server
   const identity = await rates.identify(request, reply)
   request.identity = identity
-  const isRecorded = route.method !== 'GET' && route.access.role !== 'anyone'
+  const isRecorded = route.method !== 'GET' && route.isReading !== true && route.access.role !== 'anyone'
   try {
     requireSameOrigin(request, identity)
     requireAccess(route.access, identity)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type BodyAnswered, type QueryOf, routes } from '../api/index.ts'
+import { type BodyAnswered, id, type QueryOf, routes } from '../api/index.ts'
 import type { Metadata, Nodes } from '../nodes/index.ts'
 import { addRoute } from './add-route.ts'
 import { pidOf, requireReach, toMetadata } from './node-shapes.ts'
@@ -22,6 +22,7 @@ export function addNodeList(app: FastifyInstance, nodes: Nodes): void {
     const line = lineOf(query)
     if (line !== undefined) return tellAll(nodes, await nodes.line(line), query.metadata)
     if (query.order === 'newest' && query.new !== undefined) throw refuse('new', 'waits in the order oldest alone')
+    const start = startOf(query)
     const pid = pidOfList(query)
     if (query.start !== undefined && pidOf(query) !== pid) {
       throw new Problem('gone', 'the pid belongs to a list with other filters', {
@@ -33,7 +34,7 @@ export function addNodeList(app: FastifyInstance, nodes: Nodes): void {
       states: query.state,
       parent: query.parent === 'root' ? null : query.parent,
       order: query.order,
-      after: startOf(query) ?? query.new,
+      after: start ?? query.new,
       limit: query.limit,
     }
     const isWaiting = query.new !== undefined && query.start === undefined
@@ -49,7 +50,7 @@ export function addNodeList(app: FastifyInstance, nodes: Nodes): void {
 }
 
 function startOf({ start }: Query): string | undefined {
-  if (start === undefined || /^\d{1,19}$/.test(start)) return start
+  if (start === undefined || id.safeParse(start).success) return start
   throw refuse('start', 'must be the `next` of the page before')
 }
 

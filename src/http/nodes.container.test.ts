@@ -36,6 +36,7 @@ describe('nodes in containers', () => {
     expect(count()).toBe(1)
     await nodes.ask('PUT', `/v1/scheduler/kill?id=${id}`)
     expect(await nodes.ended(id)).toEqual(['killed'])
+    expect((await nodes.get(id)).data.signal).toMatch(/^SIG(TERM|KILL)$/)
     expect(count()).toBe(0)
   })
 

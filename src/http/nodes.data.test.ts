@@ -49,6 +49,52 @@ describe('T5: keys', () => {
     expect((await nodes.ask('GET', `/v1/nodes/${id}/data?start=key-03&pid=k0`)).status).toBe(410)
   })
 
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s is a key like any other', async (key) => {
+    const value = JSON.parse(`{"${key}":[{"${key}":1}]}`)
+    const [id, running, other] = (await nodes.add(
+      below('root', sleeping(0), { data: JSON.parse(`{"seconds":0,"${key}":{"${key}":1}}`) }),
+      sleeping(3600),
+      below('#1', sleeping(0)),
+    )) as [string, string, string]
+    expect(await read(id, key)).toEqual({ key, data: JSON.parse(`{"${key}":1}`) })
+    expect((await put(id, key, value)).status).toBe(200)
+    expect(JSON.stringify((await read(id, key)).data)).toBe(JSON.stringify(value))
+    expect((await nodes.ask('GET', `/v1/nodes/${id}/data`)).json.keys).toContain(key)
+    expect((await nodes.ask('GET', `/v1/nodes/${id}`)).text).toContain(`"${key}":[{"${key}":1}]`)
+    const change = await nodes.ask('PATCH', `/v1/nodes/${other}`, { body: { data: JSON.parse(`{"${key}":7}`) } })
+    expect(change.text).toContain(`"${key}":7`)
+    const added = await nodes.ask('POST', '/v1/nodes', {
+      body: [below('root', sleeping(0), { data: JSON.parse(`{"seconds":0,"${key}":7}`) })],
+    })
+    expect(added.text).toContain(`"${key}":7`)
+    const metadata = JSON.parse(`{"type":"sleep","parent":"root","${key}":1}`)
+    const refused = await nodes.ask('POST', '/v1/nodes', { body: [{ metadata, data: { seconds: 0 } }] })
+    expect(refused.json).toMatchObject({
+      status: 400,
+      code: 'invalid',
+      errors: [{ pointer: `/body/0/metadata/${key}` }],
+    })
+    await nodes.ask('PUT', `/v1/scheduler/kill?id=${running}`)
+  })
+
+  test('a number that JSON would alter is refused wherever data is given', async () => {
+    const id = await aNode()
+    const raw = (method: string, path: string, body: string) => nodes.ask(method, path, { body })
+    for (const [method, path, body, pointer] of [
+      ['PUT', `/v1/nodes/${id}/data/n`, '{"value":[1e400]}', '/body/value/0'],
+      ['PATCH', `/v1/nodes/${id}`, '{"data":{"n":12345678901234567890}}', '/body/data/n'],
+      [
+        'POST',
+        '/v1/nodes',
+        '[{"metadata":{"type":"sleep","parent":"root"},"data":{"seconds":1e400}}]',
+        '/body/0/data/seconds',
+      ],
+    ] as const) {
+      const { json } = await raw(method, path, body)
+      expect(json, path).toMatchObject({ status: 400, code: 'number_not_exact', errors: [{ pointer }] })
+    }
+  })
+
   test('an unknown node and an unknown key are told apart', async () => {
     const id = await aNode()
     expect((await nodes.ask('GET', '/v1/nodes/99999999/data')).json).toMatchObject({

@@ -66,6 +66,26 @@ describe('T7: killing', () => {
     expect((await nodes.get(id)).data.stdout).toMatch(/\nbye\n$/)
   })
 
+  test('the signal that ended a node is in its data, when it was killed and when it took too long', async () => {
+    const stubborn = 'trap "" TERM; echo $$; while :; do sleep 0.05; done'
+    const [heeding, deaf] = await Promise.all([running('echo $$; exec sleep 300', 1), running(stubborn, 1)])
+    await kill(heeding.id, deaf.id)
+    await nodes.ended(heeding.id, deaf.id)
+    expect((await nodes.get(heeding.id)).data).toMatchObject({
+      result: null,
+      error: 'killed by admin',
+      signal: 'SIGTERM',
+    })
+    expect((await nodes.get(deaf.id)).data).toMatchObject({ result: null, signal: 'SIGKILL' })
+    expect(await nodes.value(deaf.id, 'signal')).toBe('SIGKILL')
+    const [late] = await nodes.run(below('root', shell('sleep 300'), { data: { timeout: 0.3 } }))
+    expect(late.data).toMatchObject({ result: null, error: 'timed out after 0.3 s', signal: 'SIGTERM' })
+    const [orderly] = await nodes.run(
+      below('root', shell('trap "exit 0" TERM; while :; do sleep 0.05; done'), { data: { timeout: 0.3 } }),
+    )
+    expect(orderly.data).not.toHaveProperty('signal')
+  })
+
   test('a node that has ended stays as it is', async () => {
     const [done, failed] = await nodes.run(command('true'), command('false'))
     const ids = [done.metadata.id, failed.metadata.id]
@@ -83,6 +103,30 @@ describe('T7: killing', () => {
     for (const query of ['', '?id=', '?id=x', '?id=1&force=1', `?id=${'9'.repeat(19)}`])
       expect([400, 404]).toContain((await nodes.ask('PUT', `/v1/scheduler/kill${query}`)).status)
     await kill(id)
+  })
+
+  test('thousands of nodes are killed and awaited at once, by their ids in the body', async () => {
+    const [first, ...rest] = await nodes.add(
+      sleeping(3600),
+      ...Array.from({ length: 4999 }, () => below('#0', sleeping(1))),
+    )
+    const ids = [first as string, ...rest]
+    const wanted = ids.map((id) => ({ id, state: 'killed' }))
+    const killing = await nodes.ask('PUT', '/v1/scheduler/kill', { body: { ids } })
+    expect(killing.status, killing.text.slice(0, 500)).toBe(200)
+    expect(killing.json.nodes).toHaveLength(5000)
+    const awaited = await nodes.ask('POST', '/v1/scheduler/wait', { body: { ids } })
+    expect([awaited.status, awaited.json]).toEqual([200, { nodes: wanted }])
+    const { rows } = await nodes.server.database.pool.query("select 1 from millrace.audit where action like '%wait%'")
+    expect(rows).toEqual([])
+    for (const body of [{ ids: [] }, { ids: ['x'] }, { ids: ['9'.repeat(20)] }, { ids: Array(10_001).fill('1') }, {}]) {
+      expect((await nodes.ask('PUT', '/v1/scheduler/kill', { body })).json.code).toBe('invalid')
+      expect((await nodes.ask('POST', '/v1/scheduler/wait', { body })).json.code).toBe('invalid')
+    }
+    expect((await nodes.ask('PUT', `/v1/scheduler/kill?id=${first}`, { body: { ids } })).json.code).toBe('invalid')
+    expect((await nodes.ask('POST', '/v1/scheduler/wait', { body: { ids: [first, '99999999'] } })).json.code).toBe(
+      'node_not_found',
+    )
   })
 
   test('killing twice is harmless', async () => {

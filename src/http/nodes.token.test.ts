@@ -97,6 +97,12 @@ describe('T12: a running node changes the tree', () => {
       const reply = await nodes.ask(method, path, { token, ...(body === undefined ? {} : { body }) })
       expect(reply.status, `${method} ${path}: ${reply.text}`).toBe(403)
     }
+    const sibling = await nodes.ask('POST', '/v1/nodes', { token, body: [below(parent, item)] })
+    expect(sibling.json).toMatchObject({
+      code: 'forbidden',
+      detail: `node ${parent} is out of reach: with the token of node ${id} this is for node ${id} itself and the nodes below it alone`,
+      remedy: `name node ${id} or a node below it; of its parent the token only reads the node, edits it and waits for it`,
+    })
     expect(await nodes.states(child)).toEqual(['incipient'])
     await kill(id)
     await nodes.ended(id)

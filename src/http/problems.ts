@@ -17,6 +17,8 @@ export const problems = {
   invalid_repository: { status: 400, title: 'The repository cannot be as it was said' },
   invalid_change: { status: 400, title: 'The change cannot be committed' },
   address_refused: { status: 400, title: 'Requests to that address are refused' },
+  number_not_exact: { status: 400, title: 'A number in the body cannot be kept exactly' },
+  secret_name_reserved: { status: 400, title: 'No secret may have that name' },
   unknown_kind: { status: 400, title: 'There is no worker of that kind' },
   cursor_mismatch: { status: 400, title: 'The cursor belongs to another list' },
   unauthorized: { status: 401, title: 'A token or a session is needed' },
@@ -75,6 +77,7 @@ export const problems = {
   position_gone: { status: 410, title: 'Events after that position are not kept any more' },
   precondition_failed: { status: 412, title: 'It was changed meanwhile' },
   too_large: { status: 413, title: 'The body is too large' },
+  unsupported_encoding: { status: 415, title: 'The body has an encoding that is not supported' },
   unsupported_type: { status: 415, title: 'The body is of a type that is not understood' },
   range_not_satisfiable: { status: 416, title: 'There is no such part' },
   idempotency_mismatch: { status: 422, title: 'The idempotency key was used for another request' },
@@ -145,6 +148,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     request.log.error({ err: error }, 'a request ended in an unforeseen error')
     return answerProblem(reply, code, 'the log has the details under the request id')
   }
+  if (isForbiddenFile(error)) return answerProblem(reply, code, `no ${request.method} ${request.url.split('?')[0]}`)
   if (isUnstorable(error)) return answerProblem(reply, code, 'a text contains U+0000 or half a surrogate pair')
   const { message, remedy, errors } = error as { message?: string; remedy?: string; errors?: unknown }
   return answerProblem(reply, code, { detail: message ?? String(error), remedy, errors })
@@ -159,8 +163,12 @@ function isUnstorable(error: unknown): boolean {
   return code === '22021' || code === '22P05' || (code === '22P02' && /Unicode|surrogate/.test(String(detail)))
 }
 
+/** What the file server says to a path that leaves its folder. */
+const isForbiddenFile = (error: unknown) => (error as { statusCode?: unknown } | null)?.statusCode === 403
+
 const byStatus: Readonly<Record<number, ProblemCode>> = {
   400: 'bad_request',
+  403: 'not_found',
   404: 'not_found',
   405: 'method_not_allowed',
   406: 'not_acceptable',

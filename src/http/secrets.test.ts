@@ -48,7 +48,23 @@ test('a secret is changed at the version that was meant, and what cannot be is r
   expect((await put('three', { 'if-match': '"1"' })).json.code).toBe('precondition_failed')
   for (const value of ['a\u0000b', 'x'.repeat(65_537), 7, undefined])
     expect((await put(value)).json.code).toBe('invalid')
-  for (const name of ['1KEY', 'MILLRACE_TOKEN', 'a-b', 'x'.repeat(101)]) {
+  for (const name of [
+    'PATH',
+    'HOME',
+    'LD_PRELOAD',
+    'LD_LIBRARY_PATH',
+    'NODE_OPTIONS',
+    'BASH_ENV',
+    'IFS',
+    'MILLRACE_TOKEN',
+  ]) {
+    const { json } = await server.ask('PUT', `/v1/secrets/${name}`, { body: { value: 'x' } })
+    expect(json, name).toMatchObject({ status: 400, code: 'secret_name_reserved' })
+    expect(json.detail).toContain(`secret ${name} is refused: `)
+    expect((await server.ask('PUT', `/v1/archives/A/secrets/${name}`, { body: { value: 'x' } })).status).toBe(400)
+    expect((await server.ask('DELETE', `/v1/secrets/${name}`)).json.code).toBe('secret_not_found')
+  }
+  for (const name of ['1KEY', 'a-b', 'x'.repeat(101)]) {
     expect((await server.ask('PUT', `/v1/secrets/${name}`, { body: { value: 'x' } })).json.code).toBe('invalid')
   }
   expect((await server.ask('DELETE', '/v1/secrets/KEY', { headers: { 'if-match': '"1"' } })).status).toBe(412)

@@ -1,4 +1,5 @@
 import type { NodeId, NodeState } from './node.ts'
+import type { Reach } from './reach.ts'
 
 /** One thing that is wrong with what was given, and where: `/body/0/data/args`. */
 export type Flaw = { readonly pointer: string; readonly message: string }
@@ -99,10 +100,21 @@ export class ValueTooLarge extends Error {
 /** A token that is limited to one node asked for something else. */
 export class OutOfReach extends Error {
   readonly code = 'forbidden'
-  constructor(limit: NodeId, what: string) {
-    super(`the token of node ${limit} reaches its parent, itself and what is below it, and not ${what}`)
+  readonly remedy: string
+  constructor(limit: NodeId, beyond: NodeId, reach: Reach) {
+    super(`node ${beyond} is out of reach: with the token of node ${limit} this is for ${reached[reach](limit)} alone`)
+    this.remedy =
+      reach === 'with parent'
+        ? `name one of these, or use a token that is not limited to node ${limit}`
+        : `name node ${limit} or a node below it; of its parent the token only reads the node, edits it and waits for it`
   }
 }
+
+const reached = {
+  'with parent': (node) => `its parent, node ${node} itself and the nodes below it`,
+  'itself and below': (node) => `node ${node} itself and the nodes below it`,
+  below: (node) => `the nodes below node ${node}`,
+} as const satisfies Record<Reach, (node: NodeId) => string>
 
 const some = (ids: readonly NodeId[]) =>
   ids.length > 10 ? `${ids.slice(0, 10).join(', ')} and ${ids.length - 10} more` : ids.join(', ')

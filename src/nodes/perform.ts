@@ -92,12 +92,17 @@ function toFailure(ending: Ending): Error {
     case 'spawn_failed':
       return new NodeFailure(`could not be started: ${ending.reason}`)
     case 'timed_out':
-      return new NodeFailure(`timed out after ${ending.afterMs / 1000} s`)
+      return timedOut(ending)
     case 'lost':
       return new NodeFailure(`lost: ${ending.reason}`)
     case 'stopped':
       return new NodeFailure('stopped')
   }
+}
+
+function timedOut({ afterMs, signal }: Extract<Ending, { type: 'timed_out' }>): NodeFailure {
+  const error = `timed out after ${afterMs / 1000} s`
+  return new NodeFailure(error, { result: null, error, ...(signal === undefined ? {} : { signal }) })
 }
 
 const noteOf = ({ note }: { readonly note?: string }) => (note === undefined ? {} : { error: note })

@@ -18,5 +18,5 @@ export async function requireReach(db: Db, limit: NodeId, ids: readonly NodeId[]
   }
   if (reach === 'below') below.delete(limit)
   const beyond = ids.find((id) => !below.has(id))
-  if (beyond !== undefined) throw new OutOfReach(limit, `node ${beyond}`)
+  if (beyond !== undefined) throw new OutOfReach(limit, beyond, reach)
 }

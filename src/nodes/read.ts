@@ -20,7 +20,8 @@ const MOST_BYTES = 16_384
 export async function readNode(db: Db, id: NodeId): Promise<ReadNode> {
   const row = await findNode(db, id)
   const metadata = toMetadata(row)
-  const data: Record<string, unknown> = {}
+  // Without a prototype: a key may be `__proto__`.
+  const data: Record<string, unknown> = Object.create(null)
   const omitted: string[] = []
   for (const { key, value, is_large: isLarge } of await readData(db, { node: id, most: MOST_BYTES })) {
     if (isLarge) omitted.push(key)

@@ -47,8 +47,10 @@ export function resultsOf(row: NodeRow, { state, runIf, parent }: Metadata): Res
       const { attempt: _, ...results } = data
       return results
     }
-    case 'killed':
-      return { result: null, error: row.cause ?? 'killed' }
+    case 'killed': {
+      const { signal } = ((row.error as { data?: Failure } | null)?.data ?? {}) as Failure
+      return { result: null, error: row.cause ?? 'killed', ...(signal === undefined ? {} : { signal }) }
+    }
     case 'skipped': {
       const waited = `it waits for the ${runIf === 'always' ? 'end' : runIf} of node ${parent}, which did not come`
       const isOfParent = row.cause === null || row.cause === 'a requirement can no longer be met'

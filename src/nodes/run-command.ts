@@ -14,7 +14,7 @@ import {
 } from '../runners/index.ts'
 import { type AttemptOutput, createAttemptOutput } from '../storage/index.ts'
 import type { Begun } from './begin.ts'
-import { refuseLost } from './failure.ts'
+import { NodeFailure, refuseLost } from './failure.ts'
 import type { Spec } from './spec.ts'
 
 /** What running commands of nodes needs. */
@@ -65,12 +65,19 @@ export async function runCommand(
     const running = adopted ?? (await runner.start(command, io))
     const ending = await attend(running, attempt.signal, { graceMs: at.graceMs, outlives: spec.image !== undefined })
     await output.close()
-    attempt.signal.throwIfAborted()
+    if (attempt.signal.aborted) throw reasonOf(attempt.signal, ending)
     return ending
   } finally {
     output.leave()
     if (isScratch) await rm(cwd as string, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
   }
+}
+
+/** Why the attempt was stopped; of one that was killed also the signal that ended its command. */
+function reasonOf({ reason }: AbortSignal, ending: Ending): unknown {
+  const signal = 'signal' in ending ? ending.signal : undefined
+  if ((reason as { code?: unknown }).code !== 'canceled' || signal === undefined) return reason
+  return new NodeFailure(`ended by ${signal}`, { result: null, signal })
 }
 
 type AdoptIo = { readonly sink: AttemptOutput['write']; readonly timeoutSeconds: number | undefined }

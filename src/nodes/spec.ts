@@ -52,8 +52,19 @@ const known = {
   args: z.array(z.string()).max(100_000),
   cwd: absolute,
   env: z
-    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not the name of a variable'), z.string())
-    .refine((env) => !Object.keys(env).some((name) => name.startsWith('MILLRACE_')), 'MILLRACE_… is set by the server'),
+    // A record would drop this key without a word.
+    .custom<object>((env) => typeof env !== 'object' || !Object.hasOwn(env ?? {}, '__proto__'), {
+      message: '"__proto__" cannot be the name of a variable',
+      abort: true,
+    })
+    .pipe(
+      z
+        .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not the name of a variable'), z.string())
+        .refine(
+          (env) => !Object.keys(env).some((name) => name.startsWith('MILLRACE_')),
+          'MILLRACE_… is set by the server',
+        ),
+    ),
   timeout: positive,
   umask: z
     .string()

@@ -2,13 +2,15 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GRACE_MS } from './command.ts'
 import { containerName, type Environment, writeEnvironment } from './container-arguments.ts'
 import { type Answer, answerOf, type ContainerEngine, type Inspected } from './container-engine.ts'
 import { initFailure, refusal } from './container-failure.ts'
 import { readLog } from './container-log.ts'
-import { type Asked, Life, toLost } from './life.ts'
+import { signalName } from './ending.ts'
+import { type Asked, endingAsked, Life, toLost } from './life.ts'
 import type { Ending, RunnerIo, Running } from './runner.ts'
 import { readStat } from './runner-id.ts'
 
@@ -163,7 +165,7 @@ export class ContainerCommand implements Running {
   }
 
   #endingOf(end: Inspected | undefined): Ending {
-    if (this.#life.asked) return this.#life.asked
+    if (this.#life.asked) return endingAsked(this.#life.asked, signaledBy(end?.exitCode))
     if (end === undefined) return toLost(new Error('the container was removed'))
     const failure = this.#isSilent ? initFailure(this.#watch.program, this.#stderr) : undefined
     if (failure !== undefined && [1, 126, 127].includes(end.exitCode)) return failure
@@ -193,6 +195,12 @@ export class ContainerCommand implements Running {
     } while (!this.#life.isGone && !this.#hasEnded)
   }
 }
+
+/** An engine tells the signal that ended a container by the exit code alone, as a shell does. */
+const signaledBy = (exitCode = 0): Ending =>
+  exitCode === 128 + constants.signals.SIGTERM || exitCode === 128 + constants.signals.SIGKILL
+    ? { type: 'signaled', signal: signalName(exitCode - 128) }
+    : { type: 'exited', code: exitCode }
 
 /** Also what is being made while it is looked for. */
 async function removeAll(engine: ContainerEngine, marker: string): Promise<void> {

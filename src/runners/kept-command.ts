@@ -3,7 +3,7 @@ import { type CheckedCommand, GRACE_MS } from './command.ts'
 import { endingOf, spawnFailure } from './ending.ts'
 import { encodeCommand, encodeStop, type Frame } from './frames.ts'
 import { type Keeper, type KeeperHost, KeeperNotForked } from './keeper-host.ts'
-import { type Asked, Life, toLost } from './life.ts'
+import { type Asked, endingAsked, Life, toLost } from './life.ts'
 import type { Ending, RunnerIo, Running } from './runner.ts'
 import { killGroup, sweep } from './sweep.ts'
 
@@ -83,7 +83,7 @@ export class KeptCommand implements Running {
     } else if (frame.type === 'X') {
       const wasStopped = frame.payload.readUInt8(4) === 1
       const ending = endingOf(frame.payload.readUInt32BE(0), frame.payload.readUInt8(5) > 0)
-      this.#finish(wasStopped ? (this.#life.asked ?? ending) : ending)
+      this.#finish(wasStopped ? endingAsked(this.#life.asked, ending) : ending)
     }
   }
 

@@ -14,6 +14,12 @@ export const neverRan = (marker: string, reason: string): Running => ({
 
 export type Asked = Extract<Ending, { type: 'timed_out' | 'stopped' }>
 
+/** The ending of a command that was asked to stop, given how it would have ended otherwise. */
+export function endingAsked(asked: Asked | undefined, ending: Ending): Ending {
+  if (asked === undefined) return ending
+  return ending.type === 'signaled' ? { ...asked, signal: ending.signal } : asked
+}
+
 /** What every running command has: its output on the way to the sink, why it was asked to stop, timers, one ending. */
 export class Life {
   readonly delivery: Delivery

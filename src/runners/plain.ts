@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CheckedCommand, checkCommand, GRACE_MS } from './command.ts'
 import { spawnFailure } from './ending.ts'
-import { type Asked, Life, toLost } from './life.ts'
+import { type Asked, endingAsked, Life, toLost } from './life.ts'
 import type { CommandLimits, Ending, Runner, RunnerIo, Running } from './runner.ts'
 import { newRunnerId } from './runner-id.ts'
 import { sweep, sweepLeftovers, sweepSession } from './sweep.ts'
@@ -124,7 +124,7 @@ class PlainCommand implements Running {
     while (this.#signal(0) && Date.now() < deadline) await sleep(LOOK_MS)
     const problem = await sweepSession(this.#child?.pid ?? -1, this.marker).then(() => undefined, toLost)
     await this.#closePipes()
-    this.#life.finish(problem ?? this.#life.asked ?? ending)
+    this.#life.finish(problem ?? endingAsked(this.#life.asked, ending))
   }
 
   async #closePipes(): Promise<void> {

@@ -183,7 +183,7 @@ test('a closed runner leaves no process, no folder and no control group', async 
   const ids = processesWith('millrace spawner').map((line) => line.split(' ')[3])
   await runner.close()
   expect(processesWith(nap)).toEqual([])
-  expect(await Promise.all(running.map((one) => one.ended))).toEqual(running.map(() => ({ type: 'stopped' })))
+  expect(await Promise.all(running.map((one) => one.ended))).toMatchObject(running.map(() => ({ type: 'stopped' })))
   await expect(runner.start({ argv: ['true'], env: {}, marker: 'close.4' }, io)).rejects.toThrow('closed')
   if (groups !== undefined) await waitFor(() => (tryRead(groups) === undefined ? true : undefined))
   expect(ids.length).toBeGreaterThan(0)

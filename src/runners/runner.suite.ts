@@ -145,7 +145,7 @@ function testEndings(bench: Bench, { isHost }: SuiteOptions): void {
       timeoutMs: 3000,
       graceMs: 100,
     })
-    expect(await running.ended).toEqual({ type: 'timed_out', afterMs: 3000 })
+    expect(await running.ended).toEqual({ type: 'timed_out', afterMs: 3000, signal: 'SIGKILL' })
     expect(running.output()).toBe('up\n')
     expect(processesWith(nap)).toEqual([])
   })
@@ -275,7 +275,7 @@ function testStopping(bench: Bench, { isPlain }: SuiteOptions): void {
     const running = await bench.start(sh(`sleep ${nap}`))
     await running.stop({ graceMs: 100 })
     expect(processesWith(nap)).toEqual([])
-    expect(await running.ended).toEqual(stopped)
+    expect(await running.ended).toMatchObject(stopped)
   })
 
   test('a command may end by itself when it is asked to, and what it says then is kept', async () => {
@@ -294,7 +294,7 @@ function testStopping(bench: Bench, { isPlain }: SuiteOptions): void {
     await running.said('up')
     await running.stop({ graceMs: 100 })
     expect(processesWith(nap)).toEqual([])
-    expect(await running.ended).toEqual(stopped)
+    expect(await running.ended).toEqual({ ...stopped, signal: 'SIGKILL' })
   })
 
   test('grandchildren, other groups and other sessions end with it', async () => {
@@ -312,7 +312,7 @@ function testStopping(bench: Bench, { isPlain }: SuiteOptions): void {
     await running.said('up')
     await running.stop({ graceMs: 100 })
     expect(processesWith(nap)).toEqual([])
-    expect(await running.ended).toEqual(stopped)
+    expect(await running.ended).toMatchObject(stopped)
   })
 
   test('what a command leaves behind ends with it', async () => {
@@ -343,7 +343,7 @@ function testStopping(bench: Bench, { isPlain }: SuiteOptions): void {
     await running.stop({ graceMs: 100 })
     expect(processesWith(nap)).toEqual([])
     release()
-    expect(await running.ended).toEqual(stopped)
+    expect(await running.ended).toMatchObject(stopped)
   })
 
   test('a sweep ends what carries the marker, and nothing else', async () => {
@@ -372,7 +372,7 @@ function testStopping(bench: Bench, { isPlain }: SuiteOptions): void {
     expect(processesWith(nap)).not.toEqual([])
     await running.stop({ graceMs: 100 })
     expect(processesWith(nap)).toEqual([])
-    expect(await running.ended).toEqual(stopped)
+    expect(await running.ended).toMatchObject(stopped)
   })
 
   test('processes that go on forking are caught', async () => {
@@ -388,6 +388,6 @@ function testStopping(bench: Bench, { isPlain }: SuiteOptions): void {
     await running.said('up')
     await running.stop({ graceMs: 100 })
     expect(processesWith(nap)).toEqual([])
-    expect(await running.ended).toEqual(stopped)
+    expect(await running.ended).toMatchObject(stopped)
   })
 }

@@ -68,8 +68,9 @@ export type Ending =
   | { readonly type: 'signaled'; readonly signal: NodeJS.Signals; readonly note?: string }
   /** The command never began. `errno` as the system names it (ENOENT, EACCES, E2BIG …), where it said so. */
   | { readonly type: 'spawn_failed'; readonly reason: string; readonly errno?: string }
-  | { readonly type: 'timed_out'; readonly afterMs: number }
-  | { readonly type: 'stopped' }
+  /** `signal`: what ended its first process; without one it ended by itself when it was asked to. */
+  | { readonly type: 'timed_out'; readonly afterMs: number; readonly signal?: NodeJS.Signals }
+  | { readonly type: 'stopped'; readonly signal?: NodeJS.Signals }
   /** What watched it is gone, and how it would have ended cannot be known. Nothing of it runs. */
   | { readonly type: 'lost'; readonly reason: string }
 

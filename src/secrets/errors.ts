@@ -11,6 +11,15 @@ export class SecretMissing extends Error {
   }
 }
 
+/** A secret of that name would change how the command of a task is started. */
+export class SecretNameReserved extends Error {
+  readonly code = 'secret_name_reserved'
+  readonly remedy = 'give the secret another name, and have the script of the task pass it on'
+  constructor(name: string, reason: string) {
+    super(`secret ${name} is refused: ${reason}`)
+  }
+}
+
 export class SecretNotFound extends Error {
   readonly code = 'secret_not_found'
   constructor(archive: string, name: string) {

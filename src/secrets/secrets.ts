@@ -8,9 +8,11 @@ import {
   SecretKeyMissing,
   SecretKeyWrong,
   SecretMissing,
+  SecretNameReserved,
   SecretNotFound,
 } from './errors.ts'
 import { makeKey, readKey, type SecretKey, toKey } from './key.ts'
+import { whyReserved } from './reserved.ts'
 import { open, seal } from './seal.ts'
 import {
   anySecret,
@@ -53,11 +55,11 @@ export type ListSecrets = {
 
 export type Secrets = {
   /**
-   * The values of the names, an archive's own before those for all. Throws `SecretMissing`, `SecretKeyMissing` or
-   * `SecretKeyWrong`.
+   * The values of the names, an archive's own before those for all. Throws `SecretMissing`, `SecretNameReserved`,
+   * `SecretKeyMissing` or `SecretKeyWrong`.
    */
   read(archive: string, names: readonly string[]): Promise<Record<string, string>>
-  /** Throws `SecretChanged`, or one of the errors about keys. */
+  /** Throws `SecretNameReserved`, `SecretChanged`, or one of the errors about keys. */
   set(change: SecretChange & { readonly value: string }): Promise<Secret>
   /** The oldest first. */
   list(options: ListSecrets): Promise<Secret[]>
@@ -92,6 +94,7 @@ export function createSecrets({ pool, dataDir, key: given }: SecretsOptions): Se
   return {
     async read(archive, names) {
       if (names.length === 0) return {}
+      for (const name of names) requireFree(name)
       const rows = await readSecrets(pool, { archive, names: [...new Set(names)] })
       const chosen = new Map(rows.map((row) => [row.name, row]))
       const missing = names.filter((name) => !chosen.has(name))
@@ -101,6 +104,7 @@ export function createSecrets({ pool, dataDir, key: given }: SecretsOptions): Se
       return Object.fromEntries([...chosen].map(([name, row]) => [name, openRow(key, row)]))
     },
     async set({ archive, name, value, actor, version: expected }) {
+      requireFree(name)
       const key = await findOrMake()
       return transaction(pool, async (tx) => {
         await lockSecrets(tx, {})
@@ -125,6 +129,12 @@ export function createSecrets({ pool, dataDir, key: given }: SecretsOptions): Se
       })
     },
   }
+}
+
+/** One that was set before its name was reserved is not handed out. Throws `SecretNameReserved`. */
+function requireFree(name: string): void {
+  const reason = whyReserved(name)
+  if (reason !== undefined) throw new SecretNameReserved(name, reason)
 }
 
 type Row = Awaited<ReturnType<typeof readSecrets>>[number]

@@ -10,7 +10,10 @@ export type Chunk = {
   readonly stderrStart: number
   readonly stdoutLength: number
   readonly stderrLength: number
-  /** Lengths of alternating runs, stdout first; null when all bytes belong to one stream, or to a mark. */
+  /**
+   * Lengths of alternating runs, stdout first; null when all bytes belong to one stream, or to a mark that neither has;
+   * empty: a mark that belongs to the stream whose length it has.
+   */
   readonly runs: readonly number[] | null
   readonly bytes: Buffer
   /** Line feeds of each view from the beginning of the attempt to the end of this chunk. */
@@ -71,9 +74,12 @@ export class Chunks {
     return [chunk]
   }
 
-  /** A mark of Millrace's own, after what was sealed. */
-  mark(text: string): Chunk[] {
-    return [...this.seal(), this.#place(Buffer.from(text), { stdoutLength: 0, stderrLength: 0, runs: null })]
+  /** A mark of Millrace's own, after what was sealed: seen in the stream as well, or only where both are read as one. */
+  mark(text: string, stream?: OutputStream): Chunk[] {
+    const bytes = Buffer.from(text)
+    const lengthIn = (one: OutputStream) => (stream === one ? bytes.length : 0)
+    const lengths = { stdoutLength: lengthIn('stdout'), stderrLength: lengthIn('stderr') }
+    return [...this.seal(), this.#place(bytes, { ...lengths, runs: stream === undefined ? null : [] })]
   }
 
   #place(bytes: Buffer, of: Pick<Chunk, 'stdoutLength' | 'stderrLength' | 'runs'>): Chunk {
@@ -99,10 +105,11 @@ export class Chunks {
 export function runsOf(
   chunk: Pick<Chunk, 'stdoutLength' | 'stderrLength' | 'runs'> & { bytes: Buffer },
 ): readonly OutputRun[] {
+  const stream = chunk.stdoutLength > 0 ? 'stdout' : chunk.stderrLength > 0 ? 'stderr' : 'mark'
+  if (chunk.runs?.length === 0 && stream !== 'mark') return [{ stream: 'mark', of: stream, length: chunk.bytes.length }]
   if (chunk.runs !== null)
     return chunk.runs
       .map((length, i): OutputRun => ({ stream: i % 2 === 0 ? 'stdout' : 'stderr', length }))
       .filter((run) => run.length > 0)
-  const stream = chunk.stdoutLength > 0 ? 'stdout' : chunk.stderrLength > 0 ? 'stderr' : 'mark'
   return [{ stream, length: chunk.bytes.length }]
 }

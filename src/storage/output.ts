@@ -13,7 +13,10 @@ export type OutputOf = { readonly task: string; readonly attempt: number }
 
 export type OutputWriterOptions = OutputOf & {
   readonly pool: Pool
-  /** What is beyond is dropped, with a mark at the cut. Default: 64 MiB. */
+  /**
+   * So much is kept of the beginning, and a quarter of it of the end; marks say how much is missing between them. The end is
+   * held in memory until the command has ended. Default: 64 MiB.
+   */
   readonly limitBytes?: number
   /** Secrets: each occurrence is replaced by `***` before anything is stored. */
   readonly mask?: readonly string[]
@@ -23,7 +26,7 @@ export type OutputWriterOptions = OutputOf & {
   readonly signal?: AbortSignal
 }
 
-/** How much of an attempt's output is stored, in bytes. `mixed` also counts the mark of a cut. */
+/** How much of an attempt's output is stored, in bytes, the marks of a cut included. */
 export type OutputSize = { readonly mixed: number; readonly stdout: number; readonly stderr: number }
 
 export type OutputWriter = {
@@ -35,7 +38,7 @@ export type OutputWriter = {
   write(stream: OutputStream, bytes: Buffer): Promise<void> | void
   /** Resolves when all that was written is readable, but for what may be the beginning of a secret. */
   flush(): Promise<void>
-  /** Stores the rest, completes the mark of a cut and answers what there is. The attempt may be ended after that. */
+  /** Stores the rest, with the end of what was cut, and returns what there is. The attempt may be ended after that. */
   close(): Promise<OutputSize>
 }
 
@@ -51,8 +54,12 @@ export type ReadOptions = {
   readonly limit?: number
 }
 
-/** Bytes of one stream, or of Millrace's own mark. */
-export type OutputRun = { readonly stream: OutputStream | 'mark'; readonly length: number }
+/** Bytes of one stream, or of Millrace's own mark; `of`: the stream in which the mark is seen, too. */
+export type OutputRun = {
+  readonly stream: OutputStream | 'mark'
+  readonly of?: OutputStream
+  readonly length: number
+}
 
 export type OutputPiece = {
   /** The attempt that was read; undefined when there is no output at all. */

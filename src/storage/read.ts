@@ -54,7 +54,7 @@ export function partsOf(
   return runsOf({ stdoutLength, stderrLength, runs, bytes }).flatMap((run) => {
     const begin = at
     at += run.length
-    return stream === 'mixed' || run.stream === stream ? [{ bytes: bytes.subarray(begin, at), run }] : []
+    return stream === 'mixed' || (run.of ?? run.stream) === stream ? [{ bytes: bytes.subarray(begin, at), run }] : []
   })
 }
 

@@ -17,11 +17,11 @@ export function tallyLines(
 ): { readonly lines: OutputSize; readonly errorAt: number | null } {
   const lines = { ...before }
   let at = 0
-  for (const { stream, length } of runs) {
+  for (const { stream, of = stream, length } of runs) {
     const count = countLineFeeds(bytes.subarray(at, at + length))
     at += length
     lines.mixed += count
-    if (stream !== 'mark') lines[stream] += count
+    if (of !== 'mark') lines[of] += count
   }
   const errorAt = runs.every(({ stream }) => stream === 'mark') ? -1 : bytes.toString('latin1').search(ERROR)
   return { lines, errorAt: errorAt < 0 ? null : errorAt }

@@ -5,12 +5,15 @@ import { waitFor } from '../../test/processes.ts'
 import { registry } from '../db/index.ts'
 import {
   createOutputWriter,
+  followOutput,
   type OutputPiece,
   type OutputStream,
   type OutputWriterOptions,
   outputSize,
+  readLines,
   readOutput,
   resumeOutputWriter,
+  searchLines,
 } from './index.ts'
 
 let db: TestDatabase
@@ -28,6 +31,7 @@ const aTask = () => {
 type Write = readonly [stream: OutputStream, text: string | Buffer]
 const OUT = 'stdout'
 const ERR = 'stderr'
+const VIEWS = ['mixed', OUT, ERR] as const
 
 async function store(writes: readonly Write[], options: Partial<OutputWriterOptions> = {}) {
   const of = { ...aTask(), ...options }
@@ -142,32 +146,114 @@ test('without an attempt the latest one is read', async () => {
   expect(await outputSize(db.pool, { task })).toMatchObject({ attempt: 3, mixed: 6 })
 })
 
-test('output beyond the limit is dropped, with a mark at the cut', async () => {
+test('of output beyond the limit the beginning and the end are kept in every view, with what is missing between', async () => {
   const of = await store(
     [
       [OUT, 'x'.repeat(1500)],
       [ERR, 'y'.repeat(1000)],
       [OUT, 'z'.repeat(5000)],
+      [ERR, 'e'.repeat(100)],
+      [OUT, 'the end\n'],
     ],
     { limitBytes: 2048 },
   )
-  const mark = '\n[millrace: output cut at 2 KiB; 5452 bytes more were dropped]\n'
-  expect(await textOf(of)).toBe('x'.repeat(1500) + 'y'.repeat(548) + mark)
-  expect(await textOf(of, 'stdout')).toBe('x'.repeat(1500))
+  const cut = '\n[millrace: output cut after 2 KiB; its last 512 bytes follow when the command has ended]'
+  const [out, err] = [missing(4596, OUT), missing(452, ERR)]
+  const z = 'z'.repeat(404)
+  expect(await textOf(of)).toBe(
+    `${'x'.repeat(1500)}${'y'.repeat(548)}${cut}${out}${err}${z}${'e'.repeat(100)}the end\n`,
+  )
+  expect(await textOf(of, 'stdout')).toBe(`${'x'.repeat(1500)}${out}${z}the end\n`)
+  expect(await textOf(of, 'stderr')).toBe(`${'y'.repeat(548)}${err}${'e'.repeat(100)}`)
   const { runs } = await readOutput(db.pool, of)
-  expect(runs.at(-1)).toEqual({ stream: 'mark', length: mark.length })
-  const exact = await store([[OUT, 'x'.repeat(2048)]], { limitBytes: 2048 })
-  expect(await textOf(exact)).toBe('x'.repeat(2048))
+  expect(runs.map(({ stream, length }) => [stream, length])).toEqual([
+    [OUT, 1500],
+    [ERR, 548],
+    ['mark', cut.length + out.length + err.length],
+    [OUT, 404],
+    [ERR, 100],
+    [OUT, 8],
+  ])
 })
 
-test('the mark of a cut is readable while the command goes on', async () => {
+const missing = (bytes: number, stream: OutputStream) => `\n[millrace: ${bytes} bytes of ${stream} are missing here]\n`
+
+test('output as long as what is kept of both ends has no mark', async () => {
+  for (const length of [1999, 2000, 2001, 2400, 2500]) {
+    const text = Array.from({ length }, (_, i) => i % 10).join('')
+    const of = await store(
+      [
+        [OUT, text.slice(0, 700)],
+        [ERR, text.slice(700, 2100)],
+        [OUT, text.slice(2100)],
+      ],
+      { limitBytes: 2000 },
+    )
+    expect(await textOf(of)).toBe(text)
+    expect(await textOf(of, 'stderr')).toBe(text.slice(700, 2100))
+  }
+})
+
+test('the end that is kept does not depend on how its bytes came, and is read by lines and found in every view', async () => {
+  let seed = 11
+  const random = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+    return seed % below
+  }
+  const lines = Array.from({ length: 4000 }, (_, i): Write => [random(3) === 0 ? ERR : OUT, `line ${i}\n`])
+  const single = lines.flatMap(([stream, text]) => (text as string).split('').map((one): Write => [stream, one]))
+  const of = await store(lines, { limitBytes: 10_000 })
+  const texts = Object.fromEntries(
+    await Promise.all(VIEWS.map(async (view) => [view, await textOf(of, view)] as const)),
+  )
+  const again = await store(single, { limitBytes: 10_000 })
+  for (const view of VIEWS) {
+    const text = texts[view] as string
+    expect(await textOf(again, view)).toBe(text)
+    const shown = text.split('\n').slice(0, -1)
+    const at = { ...of, stream: view }
+    const { lines: last, total } = await readLines(db.pool, at, { from: -5, limit: 10 })
+    expect(total).toBe(shown.length)
+    expect(last.map((line) => line.text)).toEqual(shown.slice(-5))
+    const found = await searchLines(db.pool, at, {
+      query: 'bytes of',
+      isRegex: false,
+      isCaseSensitive: true,
+      from: 1,
+      limit: 10,
+    })
+    expect(found.lines.map(({ number, stream }) => [shown[number - 1]?.endsWith('are missing here]'), stream])).toEqual(
+      Array(view === 'mixed' ? 2 : 1).fill([true, 'mark']),
+    )
+    const middle = (found.lines[0]?.number ?? 0) - 2
+    const page = await readLines(db.pool, at, { from: middle, limit: 6 })
+    expect(page.lines.map((line) => line.text)).toEqual(shown.slice(middle - 1, middle + 5))
+    for (const start of [0, 5, 9990, text.length - 40]) {
+      const piece = await readOutput(db.pool, { ...at, start, limit: 300 })
+      expect(piece.bytes.toString()).toBe(text.slice(start, start + 300))
+    }
+  }
+})
+
+test('the mark of a cut is readable while the command goes on, and one who follows gets the end behind it', async () => {
   const of = aTask()
-  const writer = createOutputWriter({ pool: db.pool, ...of, limitBytes: 1024 * 1024 })
-  await writer.write(OUT, Buffer.alloc(1024 * 1024 + 1))
+  const writer = createOutputWriter({ pool: db.pool, ...of, limitBytes: 1024 })
+  await writer.write(OUT, Buffer.alloc(1280, 'x'))
   await writer.flush()
-  const { bytes } = await readOutput(db.pool, { ...of, start: 1024 * 1024 })
-  expect(bytes.toString()).toBe('\n[millrace: output cut at 1 MiB')
-  await writer.close()
+  expect((await outputSize(db.pool, of)).mixed).toBe(1024)
+  await writer.write(OUT, Buffer.from('y'))
+  await writer.flush()
+  const mark = '\n[millrace: output cut after 1 KiB; its last 256 bytes follow when the command has ended]'
+  let hasEnded = false
+  let text = ''
+  for await (const { bytes } of followOutput(db.pool, { ...of, start: 1024, hasEnded: () => hasEnded, pollMs: 10 })) {
+    text += bytes.toString()
+    if (text !== mark) continue
+    await writer.write(OUT, Buffer.from('the end'))
+    await writer.close()
+    hasEnded = true
+  }
+  expect(text).toBe(`${mark}${missing(8, OUT)}${'x'.repeat(248)}ythe end`)
 })
 
 test('secrets are masked before they are stored, in each stream and across writes', async () => {
@@ -241,20 +327,29 @@ test('a writer that died is followed by one that is given everything again, and 
   }
 })
 
-test('a resumed writer completes the mark of a cut once', async () => {
-  const of = aTask()
-  const options = { pool: db.pool, ...of, limitBytes: 1000 }
-  const first = createOutputWriter(options)
-  await first.write(OUT, Buffer.alloc(1500, 'x'))
-  await first.flush()
-  for (let round = 0; round < 2; round += 1) {
-    const again = await resumeOutputWriter(options)
-    await again.write(OUT, Buffer.alloc(1700, 'x'))
-    await again.close()
+test('a resumed writer stores the end of what was cut once, wherever the one before it died', async () => {
+  const options = () => ({ pool: db.pool, ...aTask(), limitBytes: 1000 })
+  const writes = Array.from({ length: 40 }, (_, i): Write => [i % 3 === 0 ? ERR : OUT, `${i} `.repeat(25)])
+  const whole = await store(writes, { limitBytes: 1000 })
+  const { rows } = await db.pool.query('select count(*)::int as chunks from millrace.output where task = $1', [
+    whole.task,
+  ])
+  for (let kept = 0; kept <= rows[0].chunks; kept += 1) {
+    const given = options()
+    const first = createOutputWriter(given)
+    for (const [stream, text] of writes) await first.write(stream, Buffer.from(text as string))
+    await first.close()
+    await db.pool.query(
+      `delete from millrace.output where task = $1 and start not in
+        (select start from millrace.output where task = $1 order by start limit $2)`,
+      [given.task, kept],
+    )
+    const second = await resumeOutputWriter(given)
+    for (const [stream, text] of writes) await second.write(stream, Buffer.from(text as string))
+    await second.close()
+    await second.close()
+    for (const view of VIEWS) expect(await textOf(given, view), `${kept} ${view}`).toBe(await textOf(whole, view))
   }
-  expect(await textOf(of)).toBe(
-    `${'x'.repeat(1000)}\n[millrace: output cut at 1000 bytes; 700 bytes more were dropped]\n`,
-  )
 })
 
 test('reading a range touches a few pages, wherever it lies in however long an output', async () => {

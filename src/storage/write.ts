@@ -4,8 +4,10 @@ import { createMasker, type Masker } from './mask.ts'
 import { insertChunk, measure } from './output.sql.ts'
 import type { OutputSize, OutputStream, OutputWriter, OutputWriterOptions } from './output.ts'
 import { patiently } from './patiently.ts'
+import { Tail } from './tail.ts'
 
 const LIMIT_BYTES = 64 * 1024 * 1024
+const TAIL_SHARE = 4 // so much less than of the beginning is kept of the end
 const LINGER_MS = 100 // a reader sees a line this much later at most, plus one insert
 const HIGH_BYTES = 1024 * 1024 // taken while the database is behind; the caller waits above it
 const LOW_BYTES = HIGH_BYTES / 2
@@ -32,14 +34,17 @@ export async function resumeOutputWriter(options: OutputWriterOptions): Promise<
 class Writer implements OutputWriter {
   readonly #options: OutputWriterOptions
   readonly #limit: number
+  /** What came behind the limit: the last of it is stored when the command has ended. */
+  readonly #tail: Tail
   readonly #maskers: Record<OutputStream, Masker>
   readonly #chunks: Chunks
-  readonly #mark: { readonly beginning: string; isBegun: boolean; isWhole: boolean }
+  readonly #mark: string
+  #isMarked = false
+  #isClosed = false
   readonly #queue: Chunk[] = []
-  /** Bytes of the streams that were stored before, still to be passed over. */
+  /** Bytes that were stored before, marks included, still to be passed over. */
   #skip: number
-  #kept: number
-  #dropped = 0
+  #taken = 0
   #pending = 0
   #stored: OutputSize
   #timer: NodeJS.Timeout | undefined
@@ -54,10 +59,11 @@ class Writer implements OutputWriter {
     this.#maskers = { stdout: createMasker(mask), stderr: createMasker(mask) }
     this.#chunks = new Chunks(stored, lines)
     this.#stored = stored
-    this.#kept = this.#skip = stored.stdout + stored.stderr
-    const beginning = `\n[millrace: output cut at ${inWords(this.#limit)}`
-    const marked = stored.mixed - this.#kept
-    this.#mark = { beginning, isBegun: marked > 0, isWhole: marked > Buffer.byteLength(beginning) }
+    this.#skip = stored.mixed
+    const tailBytes = Math.max(1, Math.floor(this.#limit / TAIL_SHARE))
+    this.#tail = new Tail(tailBytes)
+    const end = `its last ${inWords(tailBytes)} follow when the command has ended`
+    this.#mark = `\n[millrace: output cut after ${inWords(this.#limit)}; ${end}]`
     options.signal?.addEventListener('abort', () => this.#forget(), { once: true })
     if (options.signal?.aborted) this.#forget()
   }
@@ -75,29 +81,59 @@ class Writer implements OutputWriter {
 
   async close(): Promise<OutputSize> {
     for (const stream of ['stdout', 'stderr'] as const) this.#take(stream, this.#maskers[stream].end())
-    if (this.#dropped > 0 && !this.#mark.isWhole) {
-      this.#mark.isWhole = true
-      this.#enqueue(this.#chunks.mark(`; ${this.#dropped} bytes more were dropped]\n`))
-    }
+    if (!this.#isClosed) await this.#storeTail()
+    this.#isClosed = true
     await this.flush()
     return this.#stored
   }
 
   #take(stream: OutputStream, masked: Buffer): void {
     if (this.#error !== undefined || this.#options.signal?.aborted) return
-    const passed = Math.min(this.#skip, masked.length)
-    this.#skip -= passed
-    const fresh = masked.subarray(passed)
-    const kept = fresh.subarray(0, this.#limit - this.#kept)
-    this.#kept += kept.length
-    this.#dropped += fresh.length - kept.length
-    this.#enqueue(this.#chunks.append(stream, kept))
-    if (this.#dropped > 0 && !this.#mark.isBegun) {
-      this.#mark.isBegun = true
-      this.#enqueue(this.#chunks.mark(this.#mark.beginning))
+    const kept = masked.subarray(0, this.#limit - this.#taken)
+    this.#taken += kept.length
+    this.#append(stream, kept)
+    this.#tail.push(stream, masked.subarray(kept.length))
+    if (!this.#tail.isCut || this.#isMarked) return
+    this.#isMarked = true
+    this.#appendMark(this.#mark)
+  }
+
+  /** The end of what was longer than the limit, behind marks that say how much of each stream is missing before it. */
+  async #storeTail(): Promise<void> {
+    if (this.#tail.isCut) {
+      const missing = this.#tail.missing()
+      for (const stream of ['stdout', 'stderr'] as const) {
+        const text = `\n[millrace: ${missing[stream]} bytes of ${stream} are missing here]\n`
+        if (missing[stream] > 0) this.#appendMark(text, stream)
+      }
     }
+    for (const { stream, bytes } of this.#tail.runs()) {
+      this.#append(stream, bytes)
+      if (this.#pending > HIGH_BYTES) await this.#until(LOW_BYTES)
+    }
+  }
+
+  #append(stream: OutputStream, bytes: Buffer): void {
+    if (this.#error !== undefined || this.#options.signal?.aborted) return
+    const fresh = bytes.subarray(this.#pass(bytes.length))
+    this.#enqueue(this.#chunks.append(stream, fresh))
     if (!this.#chunks.isEmpty) this.#timer ??= setTimeout(() => this.#enqueue(this.#chunks.seal()), LINGER_MS)
-    this.#pending += kept.length
+    this.#pending += fresh.length
+  }
+
+  #appendMark(text: string, stream?: OutputStream): void {
+    if (this.#error !== undefined || this.#options.signal?.aborted) return
+    const length = Buffer.byteLength(text)
+    if (this.#pass(length) > 0) return // a mark is stored as a whole
+    if (stream !== undefined) this.#pending += length
+    this.#enqueue(this.#chunks.mark(text, stream))
+  }
+
+  /** How many of the next bytes are stored already. */
+  #pass(length: number): number {
+    const passed = Math.min(this.#skip, length)
+    this.#skip -= passed
+    return passed
   }
 
   #enqueue(chunks: readonly Chunk[]): void {

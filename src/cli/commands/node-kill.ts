@@ -13,7 +13,7 @@ export const nodeKill: CommandFile = {
     const { output, signal } = context
     const { client, routes } = await context.server()
     if (!yes) await confirm(context, `kill ${ids.length === 1 ? `node ${ids[0]}` : count(ids.length, 'node')}?`)
-    const { nodes } = await client.call(routes.scheduler.kill, { query: { id: ids.join(',') } }, { signal })
+    const { nodes } = await client.call(routes.scheduler.kill, { body: { ids: [...ids] } }, { signal })
     await output.list(
       nodes,
       [

@@ -64,12 +64,12 @@ export const nodeWait: CommandFile = {
     const line = createWaitingLine(context)
     let seen: readonly Waited[] = []
     using limited = withTimeout(context.signal, options.timeout, () => late(options, ids))
-    const query = { id: ids.join(','), ...(options.for === undefined ? {} : { state: options.for }) }
+    const body = { ids: [...ids], ...(options.for === undefined ? {} : { state: options.for }) }
     await openAgain({ output, signal: limited.signal }, async (signal, onOpen) => {
       for (;;) {
         line.say(count(ids.length, 'node'))
         const headers = { prefer: `wait=${HELD_SECONDS}` }
-        const answer = await client.open(routes.scheduler.wait, { query }, { signal, headers })
+        const answer = await client.open(routes.scheduler.waitForMany, { body }, { signal, headers })
         const { nodes } = (await answer.json()) as { nodes: Waited[] }
         seen = nodes
         onOpen()

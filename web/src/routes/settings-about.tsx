@@ -33,7 +33,7 @@ export function About() {
                 Events: 'seven days, a million at most',
                 Deliveries: '30 days',
                 Audit: audit_days === 0 ? 'for ever' : `${audit_days} days (audit_days)`,
-                Output: 'up to 64 MiB of each attempt, with its task',
+                Output: 'the first 64 MiB and the last 16 MiB of each attempt, with its task',
               }}
             />
           )}

@@ -34,8 +34,7 @@ export function dataOf(given: FormData): Data {
   const env = linesOf(textOf(given, 'env'))
   if (env !== '') data['env'] = toVariables(env)
   const more = textOf(given, 'more').trim()
-  if (more !== '') Object.assign(data, toObject(more))
-  return data
+  return more === '' ? data : { ...data, ...toObject(more) }
 }
 
 function toNumber(text: string): number {
@@ -71,7 +70,9 @@ export function parseExact(text: string): unknown {
     throw new Error(`This is not JSON: ${(error as Error).message}`)
   }
   const numbers = text.replace(/"(?:[^"\\]|\\.)*"/g, '""').match(/-?\d[\d.eE+-]*/g) ?? []
-  const altered = numbers.find((digits) => /^-?\d+$/.test(digits) && BigInt(digits) !== BigInt(Number(digits)))
+  const altered = numbers.find(
+    (digits) => !(/^-?\d+$/.test(digits) ? Number.isSafeInteger : Number.isFinite)(Number(digits)),
+  )
   if (altered !== undefined) throw new Error(`${altered} has more digits than a browser keeps: send it as a text`)
   return value
 }

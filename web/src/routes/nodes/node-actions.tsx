@@ -45,7 +45,7 @@ export function NodeActions({ row, parentType, onSelect, onRemoved }: NodeAction
     work.catch((error: Error) => tell(error.message, { isError: true }))
   }
   const kill = async () => {
-    await call(routes.scheduler.kill, { query: { id: row.id } })
+    await call(routes.scheduler.kill, { body: { ids: [row.id] } })
     tell(`Node ${row.id} is being killed`)
     await fresh()
   }
