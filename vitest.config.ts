@@ -20,7 +20,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/crash/**', 'test/e2e/**'],
+          exclude: ['test/crash/**', 'test/e2e/**', 'test/long/**'],
           pool: 'forks',
           ...limits,
         },
@@ -32,7 +32,18 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          globalSetup: ['test/e2e/global-setup.ts'],
           include: ['test/e2e/**/*.test.ts'],
+          pool: 'forks',
+          ...limits,
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: ['test/long/**/*.test.ts'],
+          // Of the dashboard's tests: they share its browser.
+          globalSetup: ['test/e2e/global-setup.ts'],
           pool: 'forks',
           ...limits,
         },
