@@ -176,3 +176,27 @@ export const brokenWords = (place: Locator): Promise<readonly string[]> =>
     }
     return broken
   })
+
+/** Puts the clock of a page ahead: each time that it shows gets longer. */
+export const goAhead = (page: Page, seconds: number): Promise<void> =>
+  page.evaluate((by) => {
+    const now = Date.now
+    // oxlint-disable-next-line typescript/unbound-method -- it is called with the headers
+    const get = Headers.prototype.get
+    Date.now = () => now() + by * 1000
+    // The page would learn from the server's next answer what time it is.
+    Headers.prototype.get = function (name) {
+      return name === 'date' ? null : get.call(this, name)
+    }
+  }, seconds)
+
+/** Where rows, heads and panels are. */
+export const placesOf = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() => {
+    const parts =
+      '[role=row], [role=columnheader]:not(.loom-column), .loom-column-name, [role=rowheader], .panel, .count'
+    return [...document.querySelectorAll(`.main :is(${parts})`)].map((element) => {
+      const { x, y } = element.getBoundingClientRect()
+      return `${element.className} ${Math.round(x)} ${Math.round(y)}`
+    })
+  })

@@ -8,7 +8,7 @@ import { below, shell, speaking } from '../nodes.ts'
 import { aPushArchive } from '../push-archive.ts'
 import { folder, type Ground } from '../repositories/ground.ts'
 import { svnFiles } from '../repositories/svn.ts'
-import { aDashboard, type Dashboard, linesOf, untilFocusIn, watchMoves } from './kit.ts'
+import { aDashboard, type Dashboard, goAhead, linesOf, placesOf, untilFocusIn, watchMoves } from './kit.ts'
 
 let dashboard: Dashboard
 let ground: Ground
@@ -334,18 +334,7 @@ test('nothing moves on a page while work goes on', async () => {
       await page.getByRole('button', { name: /^live/ }).waitFor()
       await page.locator('.main').getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' })
       await page.locator(ready).first().waitFor()
-      const places = () =>
-        page.evaluate(() =>
-          [
-            ...document.querySelectorAll(
-              '.main :is([role=row], [role=columnheader]:not(.loom-column), .loom-column-name, [role=rowheader], .panel, .count)',
-            ),
-          ].map((element) => {
-            const { x, y } = element.getBoundingClientRect()
-            return `${element.className} ${Math.round(x)} ${Math.round(y)}`
-          }),
-        )
-      return { path, page, moves: await watchMoves(page), places, before: await places() }
+      return { path, page, moves: await watchMoves(page), before: await placesOf(page) }
     }),
   )
   for (let i = 0; i < 12; i += 1) await graph.add({ scope: 'moves', key: `more-${i}` })
@@ -358,14 +347,7 @@ test('nothing moves on a page while work goes on', async () => {
   ] as const)
     await Promise.all(
       watched.map(async ({ page }) => {
-        await page.evaluate((by) => {
-          const [now, get] = [Date.now, Headers.prototype.get]
-          Date.now = () => now() + by * 1000
-          // The page would learn from the server's next answer what time it is.
-          Headers.prototype.get = function (name) {
-            return name === 'date' ? null : get.call(this, name)
-          }
-        }, seconds)
+        await goAhead(page, seconds)
         await page.locator('.main').getByText(later).first().waitFor()
       }),
     )
@@ -378,9 +360,9 @@ test('nothing moves on a page while work goes on', async () => {
     .filter({ hasText: `node/${child}` })
     .getByText('succeeded')
     .waitFor()
-  for (const { path, moves, places, before } of watched) {
+  for (const { path, page, moves, before } of watched) {
     expect(await moves(), path).toEqual([])
-    expect(await places(), path).toEqual(before)
+    expect(await placesOf(page), path).toEqual(before)
   }
 })
 
