@@ -34,7 +34,18 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          globalSetup: ['test/e2e/global-setup.ts'],
           include: ['test/e2e/**/*.test.ts'],
+          pool: 'forks',
+          ...limits,
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: ['test/long/**/*.test.ts'],
+          // Of the dashboard's tests: they share its browser.
+          globalSetup: ['test/e2e/global-setup.ts'],
           pool: 'forks',
           ...limits,
         },

@@ -1,7 +1,7 @@
 // The screen of events: what happens, any moment that is kept, and who did what.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deferred } from '../engine.ts'
-import { aDashboard, type Dashboard, linesOf } from './kit.ts'
+import { aDashboard, brokenWords, type Dashboard, linesOf } from './kit.ts'
 
 let dashboard: Dashboard
 
@@ -128,6 +128,28 @@ test('an admin sees who did what, and a viewer learns that it is for admins', as
   await row.getByText('done, 200').waitFor()
   const viewer = await dashboard.visit('/events?tab=audit', { role: 'viewer' })
   await viewer.page.getByRole('alert').getByText('this needs the role admin').waitFor()
+})
+
+test('the tables of events break lines between words', async () => {
+  const key = '1234:publish_everything/to-all-mirrors.yaml'
+  const id = await dashboard.graph.add({ scope: 'archive:Handbook-of-Mills', key })
+  const { json: created } = await dashboard.server.ask('POST', '/v1/tokens', {
+    body: { name: 'continuous-integration of Handbook', role: 'operator' },
+  })
+  await dashboard.server.ask('POST', `/v1/tasks/${encodeURIComponent(`Handbook-of-Mills@${key}`)}/hold`, {
+    token: created.secret,
+  })
+  await dashboard.server.ask('POST', `/v1/tasks/${id}/release`)
+  const { page } = await dashboard.visit('/events?tab=audit&action=tasks.hold', { width: 1440 })
+  for (const tab of ['Audit', 'Events']) {
+    if (tab === 'Events') await page.goto(`${dashboard.address}/events?scope=archive:Handbook-of-Mills`)
+    const table = page.getByRole('table', { name: tab })
+    await table.getByRole('row').filter({ hasText: 'to-all-mirrors.yaml' }).first().waitFor()
+    for (const width of [1440, 1024, 390]) {
+      await page.setViewportSize({ width, height: 768 })
+      await expect.poll(() => brokenWords(table), { message: `${tab} at ${width} pixels` }).toEqual([])
+    }
+  }
 })
 
 test('on a phone the events fit', async () => {

@@ -3,21 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
+import { inject, onTestFinished } from 'vitest'
 import type { Role } from '../../src/api/index.ts'
 import type { Config } from '../../src/config/index.ts'
 import { PATIENCE_MS } from '../processes.ts'
 import { aServer, type TestServer } from '../server.ts'
 import { aGraph, type TaskGraph } from '../task-server.ts'
-
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 
 export type Visit = {
   readonly page: Page
@@ -34,7 +25,7 @@ export type Dashboard = AsyncDisposable & {
   readonly address: string
   /** A link that signs in once. */
   link(role?: Role): Promise<string>
-  /** A browser of its own, signed in, at the given path of the dashboard. */
+  /** A browser of its own, signed in, at the given path of the dashboard. It is closed with the test. */
   visit(path?: string, options?: VisitOptions): Promise<Visit>
   /** A browser of its own that is not signed in. */
   stranger(options?: VisitOptions): Promise<Visit>
@@ -47,12 +38,12 @@ export type VisitOptions = {
   readonly theme?: 'light' | 'dark'
 }
 
-/** Starts a server on a database of its own, and a browser. Both end with `await using`. */
+/** Starts a server on a database of its own, and connects to the browser of the run. Both end with `await using`. */
 export async function aDashboard(settings: Partial<Config> = {}): Promise<Dashboard> {
   const data = await mkdtemp(join(tmpdir(), 'millrace-e2e-'))
   const server = await aServer({ data, ...settings })
   const graph = await aGraph(server.database.databaseUrl)
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
+  const browser = await chromium.connect(inject('browser'))
   const address = `${server.url}${settings.base_path ?? ''}`
   const link = async (role: Role = 'admin') => {
     const { json } = await server.ask('POST', '/v1/sign-in-links', { body: { role, name: role } })
@@ -68,9 +59,8 @@ export async function aDashboard(settings: Partial<Config> = {}): Promise<Dashbo
     stranger,
     async visit(path = '/', options = {}) {
       const visit = await stranger(options)
-      await visit.page.goto(await link(options.role))
-      await visit.page.getByRole('navigation', { name: 'Main' }).waitFor()
-      if (path !== '/') await visit.page.goto(address + path)
+      await signIn(server, visit.context, { link: await link(options.role), address })
+      await visit.page.goto(address + path)
       await visit.page.getByRole('heading', { level: 1 }).waitFor()
       return visit
     },
@@ -83,8 +73,31 @@ export async function aDashboard(settings: Partial<Config> = {}): Promise<Dashbo
   }
 }
 
+/** Signs in without a page: the page of the link would be loaded before each one that a test is about. */
+async function signIn(
+  server: TestServer,
+  context: BrowserContext,
+  { link, address }: { readonly link: string; readonly address: string },
+): Promise<void> {
+  const { headers } = await server.ask('POST', '/v1/sign-in', { token: null, body: { secret: link.split('#')[1] } })
+  const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(headers.get('set-cookie') ?? '') ?? []
+  await context.addCookies([
+    {
+      name,
+      value,
+      domain: new URL(address).hostname,
+      path: `${new URL(address).pathname}`,
+      httpOnly: true,
+      sameSite: 'Strict',
+    },
+  ])
+}
+
 async function aVisit(browser: Browser, { width = 1280, height = 800, theme = 'light' }: VisitOptions): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme })
+  onTestFinished(async () => {
+    if (browser.isConnected()) await context.close()
+  })
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const complaints: string[] = []
@@ -118,4 +131,72 @@ export const linesOf = (text: Locator): Promise<number> =>
       for (const { bottom } of range.getClientRects()) bottoms.add(Math.round(bottom))
     }
     return bottoms.size
+  })
+
+/** Watches a page for what moves without a person's doing; the function returned lists the moves until now. */
+export async function watchMoves(page: Page): Promise<() => Promise<readonly string[]>> {
+  await page.evaluate(() => {
+    const moves: string[] = []
+    const write = (list: PerformanceObserverEntryList) => {
+      for (const entry of list.getEntries()) {
+        const { sources = [] } = entry as PerformanceEntry & { sources?: LayoutShiftSource[] }
+        for (const { node, previousRect, currentRect } of sources) {
+          const element = node instanceof Element ? node : node?.parentElement
+          const [from, to] = [previousRect, currentRect].map(({ x, y }) => `${Math.round(x)},${Math.round(y)}`)
+          moves.push(`${element?.className || element?.tagName} "${node?.textContent?.slice(0, 30)}" ${from} -> ${to}`)
+        }
+      }
+    }
+    new PerformanceObserver(write).observe({ type: 'layout-shift' })
+    Object.assign(globalThis, { moves })
+  })
+  return () =>
+    page.evaluate(async () => {
+      // A frame is judged after it was painted.
+      for (let i = 0; i < 3; i += 1) await new Promise((done) => requestAnimationFrame(done))
+      return (globalThis as unknown as { moves: string[] }).moves
+    })
+}
+
+type LayoutShiftSource = { node: Node | null; previousRect: DOMRectReadOnly; currentRect: DOMRectReadOnly }
+
+/** The words of an element that do not stand on one line. A word ends at a space and after `:`, `.`, `_`, `/`, `@` and `-`. */
+export const brokenWords = (place: Locator): Promise<readonly string[]> =>
+  place.evaluate((element) => {
+    const broken: string[] = []
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
+    while (walker.nextNode() !== null) {
+      const text = walker.currentNode
+      for (const { 0: word, index } of (text.textContent ?? '').matchAll(/[^\s:._/@-]+/g)) {
+        const range = document.createRange()
+        range.setStart(text, index)
+        range.setEnd(text, index + word.length)
+        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word)
+      }
+    }
+    return broken
+  })
+
+/** Puts the clock of a page ahead: each time that it shows gets longer. */
+export const goAhead = (page: Page, seconds: number): Promise<void> =>
+  page.evaluate((by) => {
+    const now = Date.now
+    // oxlint-disable-next-line typescript/unbound-method -- it is called with the headers
+    const get = Headers.prototype.get
+    Date.now = () => now() + by * 1000
+    // The page would learn from the server's next answer what time it is.
+    Headers.prototype.get = function (name) {
+      return name === 'date' ? null : get.call(this, name)
+    }
+  }, seconds)
+
+/** Where rows, heads and panels are. */
+export const placesOf = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() => {
+    const parts =
+      '[role=row], [role=columnheader]:not(.loom-column), .loom-column-name, [role=rowheader], .panel, .count'
+    return [...document.querySelectorAll(`.main :is(${parts})`)].map((element) => {
+      const { x, y } = element.getBoundingClientRect()
+      return `${element.className} ${Math.round(x)} ${Math.round(y)}`
+    })
   })

@@ -1,11 +1,11 @@
 // The log of a task in a real browser: long ones, live ones, hostile ones.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { shell, speaking } from '../nodes.ts'
 import { folder } from '../repositories/ground.ts'
 import { aDashboard, type Dashboard } from './kit.ts'
+import { isInView, logOf, shownLine } from './log-kit.ts'
 
 const LINES = 200_000
 
@@ -33,29 +33,6 @@ async function ranTask(script: string): Promise<string> {
   await nodes.ended(node)
   return taskOf(node)
 }
-
-const logOf = (page: Page) => page.getByRole('group', { name: /^Log of attempt/ })
-const shownLine = (page: Page, text: string) => logOf(page).getByText(text, { exact: true })
-const isInView = async (page: Page, line: number) => {
-  const look = (number: number) => {
-    const [row, box] = [document.querySelector(`[data-line="${number}"]`), document.querySelector('.log-box')]
-    if (row === null || box === null) return false
-    const [a, b] = [row.getBoundingClientRect(), box.getBoundingClientRect()]
-    return a.top >= b.top - 1 && a.bottom <= b.bottom + 1 && row.querySelector('.log-text') !== null
-  }
-  const isThere = page.waitForFunction(look, line)
-  await isThere.catch(async (error: Error) => {
-    throw new Error(`line ${line} is not in view, but ${await whatIsInView(page)}`, { cause: error })
-  })
-}
-
-const whatIsInView = (page: Page) =>
-  page.evaluate(() => {
-    const box = document.querySelector('.log-box')
-    const place = box && `${box.scrollTop} of ${box.scrollHeight} px, ${box.clientHeight} px high`
-    const lines = [...document.querySelectorAll<HTMLElement>('[data-line]')].map(({ dataset }) => dataset['line'])
-    return `${lines[0]} to ${lines.at(-1)} are drawn, ${place}: ${document.querySelector('main')?.textContent?.slice(0, 500)}`
-  })
 
 test('of 200,000 lines only those in view are fetched and drawn, wherever one goes', async () => {
   const { page, complaints } = await dashboard.visit('/')
@@ -179,21 +156,6 @@ test('a live log is followed to its end, unless somebody reads above', async () 
   await shownLine(page, 'the end').waitFor()
   await page.getByText('under way').waitFor({ state: 'detached' })
   expect(complaints).toEqual([])
-})
-
-test('more than a million lines come in parts, and one goes on to another part from wherever one was', async () => {
-  const huge = await ranTask('seq 1000300')
-  const { page } = await dashboard.visit(`/tasks/${huge}/log#L1000200`)
-  await isInView(page, 1_000_200)
-  await page.getByRole('button', { name: 'Before' }).click()
-  await page.getByText('Lines 1 to 1,000,000 of 1,000,300').waitFor()
-  await isInView(page, 1_000_000)
-  await page.getByRole('button', { name: 'After' }).click()
-  await isInView(page, 1_000_001)
-  await page.keyboard.press('End')
-  await isInView(page, 1_000_300)
-  await page.getByRole('button', { name: 'Before' }).click()
-  await isInView(page, 1_000_000)
 })
 
 test('a line that is linked to comes into view although something moves the box before', async () => {

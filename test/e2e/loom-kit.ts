@@ -1,9 +1,10 @@
 // What tests of the loom share: a watched repository, cells, and the colours of the canvas.
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { commitFiles, DOCUMENT } from '../archives.ts'
+import { announce, commitFiles, DOCUMENT, planned } from '../archives.ts'
 import { waitFor } from '../processes.ts'
 import type { Ground, Plain } from '../repositories/ground.ts'
+import { loadHistory } from '../repositories/svn.ts'
 import type { Dashboard } from './kit.ts'
 
 type Place = { readonly dashboard: Dashboard; readonly ground: Ground }
@@ -71,4 +72,56 @@ export const token = (page: Page, name: string): Promise<string> =>
 export const untilColour = async (page: Page, name: string | RegExp, property: string, dx = 0) => {
   // Both each time: the theme may be about to change.
   await waitFor(async () => ((await colourAt(page, name, dx)) === (await token(page, property)) ? true : undefined))
+}
+
+/** Goes through a long loom: each page is asked for once, what is drawn is bounded, and new rows are counted. */
+export async function scrollThrough({ dashboard, ground }: Place, name: string, revisions: number): Promise<void> {
+  const { server } = dashboard
+  const plain = await ground.create()
+  await loadHistory(plain.path, revisions, {
+    '_workflows/a.yaml': '- { name: build-PDF, command: make pdf, depends: PREV }\n',
+  })
+  await server.ask('PUT', `/v1${pathOf(name)}`, { body: { source: plain.options, from: 1 } })
+  // In parts: each may take as long as a test waits.
+  for (let number = 500; number < revisions; number += 500) await planned(server, name, number)
+  await planned(server, name, revisions)
+  const { page } = await dashboard.visit()
+  const { asked } = countPages(page)
+  await page.goto(dashboard.address + pathOf(name))
+  await cell(page, new RegExp(`^revision ${revisions}, COMMIT`)).waitFor()
+  await page.getByRole('button', { name: /^live/ }).waitFor()
+  await expect.poll(() => page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(revisions + 1))
+  const scroller = page.locator('.loom-scroll')
+  const elements = () => page.evaluate(() => document.querySelectorAll('.loom *').length)
+  const first = await elements()
+  const scrollTo = async (number: number) => {
+    await scroller.evaluate((element, rows) => {
+      element.scrollTop = rows * 30
+    }, revisions - number)
+    await cell(page, new RegExp(`^revision ${Math.max(1, number - 2)}, COMMIT, `)).waitFor()
+  }
+  for (let number = revisions - 100; number > 100; number -= 100) await scrollTo(number)
+  await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight))
+  await cell(page, /^revision 1, COMMIT, /).waitFor()
+  const there = asked.length
+  // A page has a hundred; the newest is asked for once more when the stream begins.
+  expect(there).toBeGreaterThanOrEqual(revisions / 100)
+  expect(there).toBeLessThanOrEqual(revisions / 100 + 3)
+  expect(await elements()).toBeLessThan(first * 2)
+  for (let number = 300; number < revisions - 100; number += revisions / 10) await scrollTo(number)
+  expect(asked.length).toBe(there)
+  const middle = revisions / 2
+  const ofMiddle = cell(page, new RegExp(`^revision ${middle}, build-PDF, `))
+  await page.goto(`${dashboard.address}${pathOf(name)}?at=r${middle}&task=build-PDF`)
+  await page.locator('[role=gridcell][tabindex="0"]').and(ofMiddle).waitFor()
+  // The newest page and two around the cell; and again when the stream begins, since nothing of it has ended.
+  expect(asked.length - there).toBeLessThanOrEqual(6)
+  await commitFiles(plain, { 'a.txt': 'one more' }, 'one more', 'ada')
+  await page.getByRole('button', { name: /^live/ }).waitFor()
+  await announce(server, name, revisions + 1)
+  await page.getByRole('button', { name: /1 new/ }).waitFor()
+  await ofMiddle.waitFor()
+  await page.getByRole('button', { name: /1 new/ }).click()
+  await cell(page, new RegExp(`^revision ${revisions + 1}, COMMIT, `)).waitFor()
+  await page.getByRole('button', { name: /1 new/ }).waitFor({ state: 'detached' })
 }

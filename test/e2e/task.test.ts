@@ -5,9 +5,10 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { planned, registered, untilState } from '../archives.ts'
 import { below, shell, speaking } from '../nodes.ts'
+import { aPushArchive } from '../push-archive.ts'
 import { folder, type Ground } from '../repositories/ground.ts'
 import { svnFiles } from '../repositories/svn.ts'
-import { aDashboard, type Dashboard, linesOf, untilFocusIn } from './kit.ts'
+import { aDashboard, type Dashboard, goAhead, linesOf, placesOf, untilFocusIn, watchMoves } from './kit.ts'
 
 let dashboard: Dashboard
 let ground: Ground
@@ -286,6 +287,83 @@ test('a long list is fetched page by page, and only what is in view is in the do
   const later = asked.filter((url) => url.includes('cursor='))
   expect([later.length, new Set(later).size]).toEqual([4, 4])
   expect(asked.length).toBeLessThanOrEqual(6)
+})
+
+test('the names of tasks are whole on screens of 1440, 1024, 768 and 390 pixels', async () => {
+  await dashboard.graph.add({ scope: 'archive:Handbook-of-Mills', key: '1234:build-reference-PDF' })
+  const { page } = await dashboard.visit('/tasks?q=scope:archive:Handbook-of-Mills')
+  const name = page.getByRole('link', { name: 'Handbook-of-Mills@1234:build-reference-PDF' })
+  await name.waitFor()
+  for (const width of [1440, 1024, 768, 390]) {
+    await page.setViewportSize({ width, height: 768 })
+    const hidden = await name.evaluate((link) => {
+      const box = (link.parentElement as Element).getBoundingClientRect()
+      const range = document.createRange()
+      range.selectNodeContents(link)
+      return [...range.getClientRects()].filter(
+        ({ top, right, bottom }) => right > box.right + 1 || bottom > box.bottom + 1 || top < box.top - 1,
+      ).length
+    })
+    expect(hidden, `${width} pixels`).toBe(0)
+  }
+})
+
+test('nothing moves on a page while work goes on', async () => {
+  const { server, graph } = dashboard
+  const gate = join(place.path, `gate-${process.pid}`)
+  const wait = `while [ ! -e ${gate} ]; do sleep 0.05; done`
+  const pushed = await aPushArchive(server)
+  const steps = `- { name: prepare, script: "${wait}" }\n- { name: build, command: "true", depends: [prepare, PREV] }\n`
+  await pushed.commit({ 'a.yaml': steps })
+  await pushed.commit({ 'b.yaml': '- { name: lint, command: "true" }\n' })
+  const [top] = await nodes.add(shell(wait))
+  const [child] = await nodes.add(below(top as string, shell('echo child')))
+  await untilState(server, `node/${top}`, 'running')
+  await graph.add({ scope: 'moves', key: 'bad', payload: 'broken' })
+  await graph.perform()
+  await graph.add({ scope: 'moves', key: 'first' })
+  const screens = [
+    ['/tasks', '.tasks-row'],
+    [`/archives/${pushed.name}`, '.loom-cell'],
+    ['/', '.plot canvas, .overview-charts .empty'],
+    ['/nodes', '.tree-row'],
+  ] as const
+  const watched = await Promise.all(
+    screens.map(async ([path, ready]) => {
+      const { page } = await dashboard.visit(path, { width: 1024, height: 768 })
+      await page.getByRole('button', { name: /^live/ }).waitFor()
+      await page.locator('.main').getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' })
+      await page.locator(ready).first().waitFor()
+      return { path, page, moves: await watchMoves(page), before: await placesOf(page) }
+    }),
+  )
+  for (let i = 0; i < 12; i += 1) await graph.add({ scope: 'moves', key: `more-${i}` })
+  await graph.perform()
+  // Times of all lengths while somebody looks: 10 min, 3 h and 2 d later.
+  for (const [seconds, later] of [
+    [600, /^1\d min/],
+    [10_800, /^3 h/],
+    [172_800, /^2 d/],
+  ] as const)
+    await Promise.all(
+      watched.map(async ({ page }) => {
+        await goAhead(page, seconds)
+        await page.locator('.main').getByText(later).first().waitFor()
+      }),
+    )
+  const [list] = watched
+  await writeFile(gate, '')
+  await untilState(server, `node/${child}`, 'succeeded')
+  await untilState(server, `${pushed.name}@1:build`, 'succeeded')
+  await list?.page
+    .getByRole('row')
+    .filter({ hasText: `node/${child}` })
+    .getByText('succeeded')
+    .waitFor()
+  for (const { path, page, moves, before } of watched) {
+    expect(await moves(), path).toEqual([])
+    expect(await placesOf(page), path).toEqual(before)
+  }
 })
 
 test('a filter that cannot be understood says what is wrong, and can be mended', async () => {

@@ -1,11 +1,16 @@
 import { useSyncExternalStore } from 'react'
 
-const narrow = typeof matchMedia === 'undefined' ? undefined : matchMedia('(max-width: 720px)')
-
-const watchWidth = (onChange: () => void) => {
-  narrow?.addEventListener('change', onChange)
-  return () => narrow?.removeEventListener('change', onChange)
+function screenBelow(width: number): () => boolean {
+  const query = typeof matchMedia === 'undefined' ? undefined : matchMedia(`(max-width: ${width}px)`)
+  const watch = (onChange: () => void) => {
+    query?.addEventListener('change', onChange)
+    return () => query?.removeEventListener('change', onChange)
+  }
+  return () => useSyncExternalStore(watch, () => query?.matches ?? false)
 }
 
 /** Whether the screen is a phone's. */
-export const useIsNarrow = (): boolean => useSyncExternalStore(watchWidth, () => narrow?.matches ?? false)
+export const useIsNarrow: () => boolean = screenBelow(720)
+
+/** Whether the screen is too narrow for a table of many columns. */
+export const useIsSmall: () => boolean = screenBelow(1100)

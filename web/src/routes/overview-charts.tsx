@@ -142,7 +142,9 @@ function Waits({ data, range }: ChartProps) {
       <p className="legend">
         <span className="legend-half">half within {formatDuration(p50)}</span>
         <span className="legend-most">95 % within {formatDuration(p95)}</span>
-        {data.run_ms !== null && <span>ran {formatDuration(data.run_ms.p50)}, half of them</span>}
+        {data.run_ms !== null && (
+          <span className="legend-ran">ran {formatDuration(data.run_ms.p50)}, half of them</span>
+        )}
       </p>
       <Plot
         label={`Half of the tasks began within ${formatDuration(p50)} of being ready, 95 % within ${formatDuration(p95)}`}

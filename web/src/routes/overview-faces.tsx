@@ -16,7 +16,7 @@ const more = (count: number) => (count >= MOST ? `${MOST}+` : formatCount(count)
 
 type FacesProps = { readonly archives: UseQueryResult<Archives>; readonly counts: Counts | undefined }
 
-/** One card for each of the things that one comes for. */
+/** One card for each of the things that one comes for. Facts are one text, so that no word of it moves when a number grows. */
 export function Faces({ archives, counts }: FacesProps) {
   const workers = useCall(routes.workers.list, { query: {} })
   const alive = workers.data?.items.filter(({ is_alive }) => is_alive)
@@ -26,19 +26,13 @@ export function Faces({ archives, counts }: FacesProps) {
       <ArchivesFace archives={archives.data} />
       <TreesFace />
       <Face to="/tasks" icon={ListChecks} title="Tasks">
-        {counts && (
-          <>
-            <strong>{formatCount(counts.states.running?.count ?? 0)}</strong> running,{' '}
-            {formatCount((counts.states.ready?.count ?? 0) + (counts.states.waiting?.count ?? 0))} to come
-          </>
-        )}
+        {counts &&
+          `${formatCount(counts.states.running?.count ?? 0)} running, ${formatCount(
+            (counts.states.ready?.count ?? 0) + (counts.states.waiting?.count ?? 0),
+          )} to come`}
       </Face>
       <Face to="/workers" icon={Cpu} title="Workers">
-        {alive && (
-          <>
-            <strong>{alive.length}</strong> alive, {inHand} {inHand === 1 ? 'task' : 'tasks'} in hand
-          </>
-        )}
+        {alive && `${alive.length} alive, ${inHand} ${inHand === 1 ? 'task' : 'tasks'} in hand`}
       </Face>
     </ul>
   )
@@ -50,13 +44,12 @@ function ArchivesFace({ archives }: { readonly archives: Archives | undefined })
   const stopped = items.filter(({ state }) => state !== 'active').length
   return (
     <Face to="/archives" icon={LibraryBig} title="Archives">
-      {archives && (
-        <>
-          <strong>{more(items.length)}</strong>
-          {stopped > 0 && `, ${stopped} held or broken`}
-          {behind > 0 ? `, ${behind} behind` : items.length > 0 && ', all planned'}
-        </>
-      )}
+      {archives &&
+        [
+          more(items.length),
+          ...(stopped > 0 ? [`${stopped} held or broken`] : []),
+          ...(behind > 0 ? [`${behind} behind`] : items.length > 0 ? ['all planned'] : []),
+        ].join(', ')}
     </Face>
   )
 }
@@ -70,11 +63,7 @@ function TreesFace() {
   useFresh(['node'], ['nodes.list'])
   return (
     <Face to="/nodes" icon={ListTree} title="Trees">
-      {running !== undefined && failed !== undefined && (
-        <>
-          <strong>{more(running)}</strong> running, {more(failed)} failed
-        </>
-      )}
+      {running !== undefined && failed !== undefined && `${more(running)} running, ${more(failed)} failed`}
     </Face>
   )
 }

@@ -25,8 +25,12 @@ export function Lines() {
                 </span>
                 <RelativeTime at={first.ready_at} />
                 <span className="lines-about">
-                  {kind} in {queue}: {formatCount(waiting, is_exact)} ready,{' '}
-                  {workers === 0 ? <strong>no worker</strong> : `${workers} ${workers === 1 ? 'worker' : 'workers'}`}
+                  {kind} in {queue}:{' '}
+                  {workers === 0 ? (
+                    <strong>{`${formatCount(waiting, is_exact)} ready, no worker`}</strong>
+                  ) : (
+                    <span>{`${formatCount(waiting, is_exact)} ready, ${workers} ${workers === 1 ? 'worker' : 'workers'}`}</span>
+                  )}
                 </span>
               </li>
             ))}

@@ -34,11 +34,11 @@ export function Overview() {
     <Page title="Overview">
       <Loaded query={counts}>{(data) => <StateCounts counts={data} />}</Loaded>
       <div className="overview-columns">
+        <NeedsAttention />
         <div className="stack overview-column">
-          <NeedsAttention />
+          <Faces archives={archives} counts={counts.data} />
           <Lines />
         </div>
-        <Faces archives={archives} counts={counts.data} />
       </div>
       <Suspense
         fallback={

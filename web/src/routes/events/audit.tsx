@@ -6,10 +6,11 @@ import { compact, saveFile } from '../../events/read-events.ts'
 import { quoted, readFilter } from '../../filter.ts'
 import { memberOf, readJson } from '../../json.ts'
 import { changed } from '../../log/choice.ts'
+import { Breakable } from '../../parts/breakable.tsx'
 import { Button } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { FilterBox } from '../../parts/filter-box.tsx'
-import { useIsNarrow } from '../../parts/narrow.ts'
+import { useIsSmall } from '../../parts/narrow.ts'
 import { Failure, Loading, Panel } from '../../parts/panel.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Moment } from '../../parts/time.tsx'
@@ -23,36 +24,44 @@ const when: Column<Entry> = { id: 'at', head: 'When', cell: ({ at }) => <Moment 
 
 const columns: readonly Column<Entry>[] = [
   when,
-  { id: 'actor', head: 'Who', cell: ({ actor }) => <span className="name">{actor}</span> },
-  { id: 'action', head: 'What', cell: ({ action }) => <code className="name">{action}</code> },
+  { id: 'actor', head: 'Who', cell: ({ actor }) => <Name text={actor} /> },
+  { id: 'action', head: 'What', cell: ({ action }) => <code className="events-whole">{action}</code> },
   {
     id: 'subject',
     head: 'To what',
     isWide: true,
-    cell: ({ subject }) => <span className="name">{subjectOf(subject)}</span>,
+    cell: ({ subject }) => <Name text={subjectOf(subject)} />,
   },
   { id: 'status', head: 'Answer', cell: ({ status }) => <Answer status={status} /> },
   { id: 'via', head: 'By', cell: ({ via }) => via },
-  { id: 'request', head: 'Request', cell: ({ request_id }) => <code className="name">{request_id}</code> },
+  { id: 'request', head: 'Request', cell: ({ request_id }) => <code className="events-id">{request_id}</code> },
 ]
 
-/** On two lines: a phone has no room for more columns. */
+/** On two lines: small screens have no room for more columns. */
 const narrowColumns: readonly Column<Entry>[] = [
   when,
   {
     id: 'entry',
     head: 'Who did what',
     isWide: true,
-    cell: ({ actor, action, subject, status }) => (
+    cell: ({ actor, action, subject, status, via, request_id }) => (
       <>
-        <code className="name">{action}</code> <span className="name">{subjectOf(subject)}</span>
+        <code className="events-whole">{action}</code> <Name text={subjectOf(subject)} />
         <div className="events-note">
-          <span className="name">{actor}</span> <Answer status={status} />
+          <Name text={actor} /> <Answer status={status} /> <span>by {via}</span> <code>{request_id}</code>
         </div>
       </>
     ),
   },
 ]
+
+function Name({ text }: { readonly text: string }) {
+  return (
+    <span className="name">
+      <Breakable text={text} />
+    </span>
+  )
+}
 
 const subjectOf = (subject: Entry['subject']) =>
   Object.entries(subject)
@@ -61,7 +70,7 @@ const subjectOf = (subject: Entry['subject']) =>
 
 function Answer({ status }: Pick<Entry, 'status'>) {
   return (
-    <span className={status !== null && status >= 400 ? 'events-refused' : undefined}>
+    <span className={status !== null && status >= 400 ? 'events-whole events-refused' : 'events-whole'}>
       {status === null ? 'none' : status >= 400 ? `refused, ${status}` : `done, ${status}`}
     </span>
   )
@@ -71,7 +80,7 @@ function Answer({ status }: Pick<Entry, 'status'>) {
 export function Audit() {
   const { actor, action } = page.useSearch()
   const navigate = page.useNavigate()
-  const isNarrow = useIsNarrow()
+  const isSmall = useIsSmall()
   const given = { ...(actor === undefined ? {} : { actor }), ...(action === undefined ? {} : { action }) }
   const list = useInfiniteQuery({
     queryKey: [routes.audit.list.name, 'pages', given],
@@ -131,7 +140,7 @@ export function Audit() {
         {list.error !== null && <Failure error={list.error} onRetry={() => void list.refetch()} />}
         {list.data !== undefined && rows.length === 0 && <EmptyState title="Nobody has done anything like this" />}
         {rows.length > 0 && (
-          <Table label="Audit" columns={isNarrow ? narrowColumns : columns} rows={rows} rowKey={({ id }) => id} />
+          <Table label="Audit" columns={isSmall ? narrowColumns : columns} rows={rows} rowKey={({ id }) => id} />
         )}
         {list.hasNextPage && (
           <p className="panel-body">

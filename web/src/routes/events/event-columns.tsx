@@ -1,6 +1,7 @@
-// What a row of the events says: in columns, or on two lines where a phone has no room for them.
+// What a row of the events says: in columns, or on two lines where a small screen has no room for them.
 import type { LiveEvent } from '../../live.ts'
 import { changed } from '../../log/choice.ts'
+import { Breakable } from '../../parts/breakable.tsx'
 import { Link } from '../../parts/link.tsx'
 import { StateBadge, taskLooks } from '../../parts/state-badge.tsx'
 import type { Column } from '../../parts/table.tsx'
@@ -25,7 +26,7 @@ export const columns: readonly Column<LiveEvent>[] = [
   { id: 'name', head: 'What', cell: whatOf },
   { id: 'task', head: 'Task', isWide: true, cell: (event) => <Of event={event} /> },
   { id: 'state', head: 'State', cell: (event) => <Change event={event} /> },
-  { id: 'who', head: 'Who, why', cell: (event) => <span className="name events-who">{whoOf(event)}</span> },
+  { id: 'who', head: 'Who, why', cell: (event) => <Who event={event} className="name events-who" /> },
 ]
 
 export const narrowColumns: readonly Column<LiveEvent>[] = [
@@ -39,19 +40,27 @@ export const narrowColumns: readonly Column<LiveEvent>[] = [
         <Of event={event} />
         <div className="events-note">
           {event.name !== event.to && <span>{whatOf(event)}</span>} <Change event={event} />{' '}
-          <span className="name">{whoOf(event)}</span>
+          <Who event={event} className="name" />
         </div>
       </>
     ),
   },
 ]
 
+function Who({ event, className }: { readonly event: LiveEvent; readonly className: string }) {
+  return (
+    <span className={className}>
+      <Breakable text={whoOf(event)} />
+    </span>
+  )
+}
+
 /** What it happened to. */
 function Of({ event: { task, key, scope } }: { readonly event: LiveEvent }) {
   if (task === null) return <span className="name">{scope}</span>
   return (
     <Link to="/tasks/$id" params={{ id: task }} className="mono name">
-      {nameOfTask({ id: task, key, scope })}
+      <Breakable text={nameOfTask({ id: task, key, scope })} />
     </Link>
   )
 }

@@ -11,7 +11,7 @@ import { Button } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { FilterBox } from '../../parts/filter-box.tsx'
 import { Link } from '../../parts/link.tsx'
-import { useIsNarrow } from '../../parts/narrow.ts'
+import { useIsSmall } from '../../parts/narrow.ts'
 import { Failure, Loading, Panel } from '../../parts/panel.tsx'
 import { Table } from '../../parts/table.tsx'
 import { tell } from '../../parts/toast.tsx'
@@ -39,7 +39,7 @@ const names = [
 export function Happened() {
   const { scope, topics, task, after } = page.useSearch()
   const navigate = page.useNavigate()
-  const isNarrow = useIsNarrow()
+  const isSmall = useIsSmall()
   const tail = useTail({ scope, topics, task }, after === undefined ? undefined : Number(after) || 0)
   const onFilter = (text: string) => {
     const of = (name: string) =>
@@ -105,7 +105,7 @@ export function Happened() {
         {tail.events !== undefined && tail.events.length > 0 && (
           <Table
             label="Events"
-            columns={isNarrow ? narrowColumns : columns}
+            columns={isSmall ? narrowColumns : columns}
             rows={tail.events}
             rowKey={({ id }) => id}
             isSelected={({ id }) => id === after}

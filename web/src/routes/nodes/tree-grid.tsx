@@ -112,7 +112,7 @@ export function TreeGrid({ tree, selected, onSelect }: TreeGridProps) {
           <span role="columnheader" className="tree-end tree-minor">
             Exit
           </span>
-          <span role="columnheader" className="tree-end tree-minor">
+          <span role="columnheader" className="tree-minor">
             Took
           </span>
         </div>
@@ -217,7 +217,7 @@ function Row({ line, top, isActive, isSelected, onPress, onTwist }: RowProps) {
       <span role="gridcell" className="tree-end tree-code tree-minor" data-bad={(row.result ?? 0) !== 0 || undefined}>
         {row.result ?? ''}
       </span>
-      <span role="gridcell" className="tree-end tree-minor">
+      <span role="gridcell" className="tree-took tree-minor">
         <Duration from={row.started_at} to={row.finished_at} />
       </span>
     </div>

@@ -1,6 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { type MouseEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useKeys } from '../../keys.ts'
+import { Breakable } from '../../parts/breakable.tsx'
 import { Link } from '../../parts/link.tsx'
 import { StateBadge, taskLooks } from '../../parts/state-badge.tsx'
 import { Duration, RelativeTime } from '../../parts/time.tsx'
@@ -153,7 +154,7 @@ function Row({ row, index, top, isChosen, isCurrent, onSelect }: RowProps) {
   const cells = [
     <StateBadge key="state" look={taskLooks[row.state]} />,
     <Link key="task" to="/tasks/$id" params={{ id: row.id }} className="mono name tasks-name" title={name}>
-      {listedName(row)}
+      <Breakable text={listedName(row)} />
     </Link>,
     row.kind ?? <span className="muted">milestone</span>,
     row.queue ?? '',
