@@ -1,5 +1,4 @@
 import { mapping, task } from './schema.ts'
-import { quoted } from './suggest-type.ts'
 import type { Path } from './tree.ts'
 
 const OF_TASK = Object.keys(task.shape)
