@@ -297,7 +297,7 @@ millrace.indexed_file (
   archive bigint not null
   from_number bigint not null
   until_number bigint
-  changed_number bigint not null
+  changed_number bigint
   size bigint
   kind text not null
   path text not null collate "C"

@@ -343,3 +343,9 @@ export const knownCommits = many(
   from millrace.revision
   where archive = ${'archive'} and id = any(${'ids'})
 `
+
+export const takenNumbers = many('archives.taken_numbers', { archive: int8, numbers: array(int8) }, { number: int8 })`
+  select number
+  from millrace.revision
+  where archive = ${'archive'} and number = any(${'numbers'})
+`
