@@ -48,6 +48,7 @@ import {
 } from './http/index.ts'
 import { createNodes, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
+import { reachable, ServerAddress, startPublishing } from './server-address.ts'
 import {
   findArtifact,
   findFirstError,
@@ -81,7 +82,8 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
     parts.add('http', () => server.drain(config.drain_seconds * 1000))
     const url = await server.listen(config)
     signal?.throwIfAborted()
-    await startWork({ ...at, access, archives, url: reachable(url) })
+    await startWork({ ...at, access, archives, url: async () => reachable(url) })
+    await startPublishing(at, url)
     // Planning begins when there is somebody to perform what is planned.
     parts.add('planning of archives', archives.follow())
     parts.add('schedules', startSchedules(at, archives))
@@ -99,7 +101,10 @@ export async function worker(config: Config, signal?: AbortSignal): Promise<Runn
     // It gives tokens to what it runs and lets nobody in itself.
     const access = await openAccess(at, { matches: () => false, file: undefined })
     const webhooks = startWebhooks(at)
-    const url = config.url ?? reachable(`http://${config.host}:${config.port}`)
+    const address = new ServerAddress(at.database.pool, config.url)
+    // A worker that cannot name the server to its tasks says so before it takes any.
+    await address.find()
+    const url = () => address.find()
     const { name, kinds, drained } = await startWork({ ...at, access, archives: openArchives(at), url })
     signal?.throwIfAborted()
     return {
@@ -223,9 +228,6 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     readiness: () => readiness(pool),
   })
 }
-
-/** The address under which a process on this host reaches the server. */
-const reachable = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 
 /** The link that a start prints: it signs the administrator in. */
 async function firstLink(access: AccessControl, url: string): Promise<string> {

@@ -28,7 +28,11 @@ export async function gather(line: Line, base: Revision | undefined): Promise<To
   const trees = new Set<string>()
   const commits = new Map<string, Commit>()
   try {
-    for await (const { number, id, changes } of repository.log({ after: base, to, maxChanges: Number.POSITIVE_INFINITY })) {
+    for await (const { number, id, changes } of repository.log({
+      after: base,
+      to,
+      maxChanges: Number.POSITIVE_INFINITY,
+    })) {
       for (const { path, action, kind } of changes) {
         if (repository.type === 'git') commits.set(path, { id, number })
         // Git names every file; Subversion names the folder for all that is in it.
