@@ -2,6 +2,7 @@
 // before it, and stop in the reverse order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AccessControl, adminToken, createAccess, type Holder, signInUrl } from './access/index.ts'
+import { publish, reachable, ServerAddress } from './address/index.ts'
 import type { Archives } from './archives/index.ts'
 import { type Running, type RunningWorker, version } from './cli/index.ts'
 import type { Config } from './config/index.ts'
@@ -48,7 +49,6 @@ import {
 } from './http/index.ts'
 import { createNodes, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
-import { reachable, ServerAddress, startPublishing } from './server-address.ts'
 import {
   findArtifact,
   findFirstError,
@@ -83,7 +83,8 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
     const url = await server.listen(config)
     signal?.throwIfAborted()
     await startWork({ ...at, access, archives, url: async () => reachable(url) })
-    await startPublishing(at, url)
+    const onError = (error: unknown) => at.logger.warn({ err: error }, 'the address of the server could not be renewed')
+    parts.add('address', await publish({ pool: database.pool, url, onError }))
     // Planning begins when there is somebody to perform what is planned.
     parts.add('planning of archives', archives.follow())
     parts.add('schedules', startSchedules(at, archives))

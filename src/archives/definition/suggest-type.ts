@@ -21,14 +21,14 @@ type Mapping = Readonly<Record<string, unknown>>
 function suggestForMapping(expected: string, value: Mapping): string | undefined {
   if (isPreviousTask(value)) {
     const { PREV: name, when } = value
-    const reference = name === null ? 'PREV' : `"PREV:${String(name)}"`
-    if (isMapping(name) || Array.isArray(name)) return 'write "PREV:NAME", without a space after the colon'
+    if (typeof name === 'object' && name !== null) return 'write "PREV:NAME", without a space after the colon'
+    const reference = name === null ? 'PREV' : `"PREV:${name as string}"`
     return `write ${typeof when === 'string' ? `{ task: ${reference}, when: ${when} }` : reference}`
   }
   const [[key, text] = [], ...others] = Object.entries(value)
   const isText = /^(a (task|pattern|name|command|duration|condition|list$)|an |text)/.test(expected)
   if (key === undefined || others.length > 0 || !isText || typeof text === 'object') return undefined
-  return `put it in quotes: ${quoted(`${key}: ${String(text)}`)}`
+  return `put it in quotes: ${quoted(`${key}: ${text as string}`)}`
 }
 
 /** As YAML takes it for text. */

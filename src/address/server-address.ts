@@ -3,8 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Pool } from './db/index.ts'
-import type { Foundation } from './foundation.ts'
+import type { Pool } from '../db/index.ts'
 import { findAddress, publishAddress, withdrawAddress } from './server-address.sql.ts'
 
 const RENEWAL_MS = 15_000
@@ -20,8 +19,10 @@ function farUrl(url: string): string | undefined {
   return /^(0\.0\.0\.0|\[::\])$/.test(host) ? `http://${hostname()}:${port}` : url
 }
 
-/** Publishes the address at which the server listens, until it stops. */
-export async function startPublishing({ parts, logger, database: { pool } }: Foundation, url: string): Promise<void> {
+type Published = { readonly pool: Pool; readonly url: string; readonly onError: (error: unknown) => void }
+
+/** Publishes the address at which the server listens, until the answer is called. */
+export async function publish({ pool, url, onError }: Published): Promise<() => Promise<void>> {
   const stopped = new AbortController()
   const { signal } = stopped
   const server = randomUUID()
@@ -31,18 +32,16 @@ export async function startPublishing({ parts, logger, database: { pool } }: Fou
     for (;;) {
       await sleep(RENEWAL_MS, undefined, { signal, ref: false }).catch(() => {})
       if (signal.aborted) return
-      await publishAddress(pool, address).catch((error: unknown) => {
-        logger.warn({ err: error }, 'the address of the server could not be renewed')
-      })
+      await publishAddress(pool, address).catch(onError)
     }
   }
   const running = run()
-  parts.add('address', async () => {
+  return async () => {
     stopped.abort()
     await running
     // Without the database the address expires by itself.
     await withdrawAddress(pool, { server, seconds: FRESH_SECONDS }).catch(() => {})
-  })
+  }
 }
 
 /** Finds the address of the server for a worker on this machine. */

@@ -1,5 +1,5 @@
 // Statements on the addresses of servers.
-import { float8, maybe, named, nullable, run, text } from './db/index.ts'
+import { float8, maybe, named, nullable, run, text } from '../db/index.ts'
 
 const uuid = named<string>('uuid')
 
