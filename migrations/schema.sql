@@ -297,7 +297,7 @@ millrace.indexed_file (
   archive bigint not null
   from_number bigint not null
   until_number bigint
-  changed_number bigint not null
+  changed_number bigint
   size bigint
   kind text not null
   path text not null collate "C"
@@ -568,6 +568,16 @@ millrace.secret (
   constraint secret_id_key UNIQUE (id)
   CREATE UNIQUE INDEX secret_id_key ON millrace.secret USING btree (id)
   CREATE UNIQUE INDEX secret_pkey ON millrace.secret USING btree (archive, name)
+)
+millrace.server_address (
+  server uuid not null
+  seen_at timestamp with time zone not null default clock_timestamp()
+  started_at timestamp with time zone not null default clock_timestamp()
+  host text not null
+  url text not null
+  far_url text
+  constraint server_address_pkey PRIMARY KEY (server)
+  CREATE UNIQUE INDEX server_address_pkey ON millrace.server_address USING btree (server)
 )
 millrace.session (
   hash bytea not null

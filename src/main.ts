@@ -2,6 +2,7 @@
 // before it, and stop in the reverse order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AccessControl, adminToken, createAccess, type Holder, signInUrl } from './access/index.ts'
+import { publish, reachable, ServerAddress } from './address/index.ts'
 import type { Archives } from './archives/index.ts'
 import { type Running, type RunningWorker, version } from './cli/index.ts'
 import type { Config } from './config/index.ts'
@@ -81,7 +82,9 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
     parts.add('http', () => server.drain(config.drain_seconds * 1000))
     const url = await server.listen(config)
     signal?.throwIfAborted()
-    await startWork({ ...at, access, archives, url: reachable(url) })
+    await startWork({ ...at, access, archives, url: async () => reachable(url) })
+    const onError = (error: unknown) => at.logger.warn({ err: error }, 'the address of the server could not be renewed')
+    parts.add('address', await publish({ pool: database.pool, url, onError }))
     // Planning begins when there is somebody to perform what is planned.
     parts.add('planning of archives', archives.follow())
     parts.add('schedules', startSchedules(at, archives))
@@ -99,7 +102,10 @@ export async function worker(config: Config, signal?: AbortSignal): Promise<Runn
     // It gives tokens to what it runs and lets nobody in itself.
     const access = await openAccess(at, { matches: () => false, file: undefined })
     const webhooks = startWebhooks(at)
-    const url = config.url ?? reachable(`http://${config.host}:${config.port}`)
+    const address = new ServerAddress(at.database.pool, config.url)
+    // A worker that cannot name the server to its tasks says so before it takes any.
+    await address.find()
+    const url = () => address.find()
     const { name, kinds, drained } = await startWork({ ...at, access, archives: openArchives(at), url })
     signal?.throwIfAborted()
     return {
@@ -223,9 +229,6 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     readiness: () => readiness(pool),
   })
 }
-
-/** The address under which a process on this host reaches the server. */
-const reachable = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 
 /** The link that a start prints: it signs the administrator in. */
 async function firstLink(access: AccessControl, url: string): Promise<string> {

@@ -6,13 +6,19 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { AccessControl } from './access/index.ts'
-import { type Archives, createArchiveIndexWorker, createArchives, createArchiveTaskWorker } from './archives/index.ts'
+import {
+  type Archives,
+  createArchiveIndexWorker,
+  createArchives,
+  createArchiveTaskWorker,
+  sweepRooms,
+} from './archives/index.ts'
 import { version } from './cli/index.ts'
 import type { AnyWorker } from './engine/index.ts'
 import type { Foundation } from './foundation.ts'
 import { createNodeWorkers, sweepContainers } from './nodes/index.ts'
 import { createOutbound } from './outbound/index.ts'
-import { type AdoptingRunner, createContainerRunner, createProcessRunner } from './runners/index.ts'
+import { type AdoptingRunner, createContainerRunner, createProcessRunner, type Runner } from './runners/index.ts'
 import { Webhooks } from './webhooks/index.ts'
 
 const DELIVERIES_AT_ONCE = 20 // each waits for a receiver, up to 20 seconds
@@ -33,7 +39,7 @@ type Work = Foundation & {
   readonly access: AccessControl
   readonly archives: Archives
   /** The address under which commands on this host reach the server. */
-  readonly url: string
+  readonly url: () => Promise<string>
 }
 
 /** Starts to perform the tasks of every part. It starts last and stops first: a task may still ask the server. */
@@ -56,7 +62,7 @@ export async function startWork(at: Work): Promise<Performing> {
     scratch: resolve(scratch),
     markerPrefix,
     graceMs: config.grace_seconds * 1000,
-    url: () => url,
+    url,
     givenUp: givenUp.signal,
   }
   const nodes = createNodeWorkers({
@@ -95,7 +101,7 @@ export async function startWork(at: Work): Promise<Performing> {
     await runner.close()
     await settledOrGivenUp([nodes, tasks], givenUp)
   })
-  sweepNowAndThen(at, { containerRunner, markerPrefix })
+  sweepNowAndThen(at, { runner, containerRunner, markerPrefix, scratch: resolve(scratch) })
   await dispatcher.started
   return { name, kinds: workers.map(({ kind }) => kind), drained: drained.promise }
 }
@@ -136,13 +142,21 @@ export function openArchives({ config, logger, database, millrace, secrets }: Fo
   })
 }
 
-/** Looks for containers of dead servers that nobody will take up: their nodes may be killed at any time. */
-function sweepNowAndThen(
-  { logger, parts, database: { pool } }: Foundation,
-  of: { readonly containerRunner: AdoptingRunner; readonly markerPrefix: string },
-): void {
+type Swept = {
+  readonly runner: Runner
+  readonly containerRunner: AdoptingRunner
+  readonly markerPrefix: string
+  readonly scratch: string
+}
+
+/** Looks for what dead servers left: containers that nobody will take up, processes, folders. */
+function sweepNowAndThen({ logger, parts, millrace, database: { pool } }: Foundation, of: Swept): void {
   const stopped = new AbortController()
   const { signal } = stopped
+  const sweepFolders = async () => {
+    await of.runner.sweepLeftovers(of.markerPrefix)
+    return sweepRooms({ ...of, millrace })
+  }
   const run = async () => {
     for (let ms = FIRST_SWEEP_MS; ; ms = SWEEP_MS) {
       await sleep(ms, undefined, { signal, ref: false }).catch(() => {})
@@ -152,6 +166,11 @@ function sweepNowAndThen(
         return 0
       })
       if (swept > 0) logger.warn({ swept }, 'ended containers that were left and whose nodes have ended')
+      const folders = await sweepFolders().catch((error: unknown) => {
+        logger.warn({ err: error }, 'folders that were left could not be removed')
+        return 0
+      })
+      if (folders > 0) logger.info({ folders }, 'removed folders of attempts whose server was killed')
     }
   }
   const running = run()

@@ -12,8 +12,8 @@ export type IndexedArchive = {
   readonly name: string
   readonly worker: AnyWorker
   /** Indexes a revision, as a task of its own, and answers what it left. */
-  index(number: number): Promise<{ id: string; output: unknown }>
-  add(number: number): Promise<string>
+  index(rev: number | Revision): Promise<{ id: string; output: unknown }>
+  add(rev: number | Revision): Promise<string>
   /** All files that the index has at a revision, in order. */
   files(number: number): Promise<Shown[]>
 }
@@ -39,16 +39,16 @@ export async function anArchive(engine: TestEngine, repository: Repository): Pro
   await insertArchive(engine.pool, name)
   opened.set(name, repository)
   const worker = workerOf(engine)
-  const add = async (number: number) => {
-    const rev = await repository.revision(number)
+  const add = async (asked: number | Revision) => {
+    const rev = typeof asked === 'number' ? await repository.revision(asked) : asked
     return engine.add(worker, { scope: `archive:${name}` }, { archive: name, rev })
   }
   return {
     name,
     worker,
     add,
-    async index(number) {
-      const id = await add(number)
+    async index(rev) {
+      const id = await add(rev)
       await engine.drain(worker)
       const task = await engine.millrace.task(id)
       expect(task.state, JSON.stringify(task.error)).toBe('succeeded')

@@ -86,7 +86,7 @@ export function useArchiveTasks(
     scratch: place.path,
     markerPrefix: `millrace-test${process.pid}-`,
     graceMs: 1_000,
-    url: () => 'http://127.0.0.1:1',
+    url: async () => 'http://127.0.0.1:1',
     issueToken: () => TOKEN,
     pausesMs: [10],
     ...defaults(),

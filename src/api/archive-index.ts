@@ -11,7 +11,10 @@ const item = z
     kind: z.enum(['file', 'link', 'submodule', 'folder']).describe('links of Subversion are files there too'),
     size: z.int().nullable().describe('in bytes; null: a folder or a submodule'),
     sha256: z.string().nullable().describe('of all bytes, in hexadecimal'),
-    last_changed: z.int().nullable().describe('the revision that changed it last; null: a folder'),
+    last_changed: z
+      .int()
+      .nullable()
+      .describe('the revision that changed it last; null: a folder, or a commit that is no revision'),
     properties: z
       .record(z.string(), z.string())
       .nullable()

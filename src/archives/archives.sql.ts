@@ -204,14 +204,16 @@ export const plannerRow = {
   planned_number: int8,
   planned_id: text,
   definition: nullable(bytea),
+  version: int4,
+  identity: nullable(text),
   is_set_back: bool,
-  is_unknown: bool,
+  is_replaced: bool,
   is_announced: bool,
 }
 
 /**
  * Gives archives that are due to a planner, those that wait longest first; one whose planner has died is due when that
- * one's time is over. The next look is set before the work: a notice that comes meanwhile makes the archive due again.
+ * one's time is over. Of broken archives only those are due whose repository may come back. The next look is set before the work: a notice that comes meanwhile makes the archive due again.
  * A claim need not be on disk before the work begins: when it is lost, the cursor still decides.
  */
 export const claimArchives = many(
@@ -222,7 +224,7 @@ export const claimArchives = many(
   with due as (
     select l.archive
     from millrace.archive_look l join millrace.archive a on a.id = l.archive
-    where a.state = 'active'
+    where (a.state = 'active' or (a.state = 'broken' and a.problem ->> 'code' = 'other_repository'))
       and ((l.planner_until is null and l.look_at <= now()) or l.planner_until < now())
     order by l.look_at
     limit ${'limit'}::int
@@ -236,8 +238,8 @@ export const claimArchives = many(
     join millrace.archive a on a.id = due.archive
     cross join (select set_config('synchronous_commit', 'off', true)) quick
   where l.archive = due.archive
-  returning a.id, a.name, a.source, a.planned_number, a.planned_id, a.definition, a.is_set_back,
-    a.identity is null as is_unknown, coalesce(l.announced_at > l.looked_at, false) as is_announced
+  returning a.id, a.name, a.source, a.planned_number, a.planned_id, a.definition, a.version, a.identity,
+    a.is_set_back, a.state = 'broken' as is_replaced, coalesce(l.announced_at > l.looked_at, false) as is_announced
 `
 
 export const renewClaim = maybe('archives.renew', { archive: int8, planner: text, seconds: float8 }, { archive: int8 })`
@@ -274,13 +276,24 @@ export const failLook = run('archives.fail_look', { archive: int8, planner: text
   where archive = ${'archive'} and planner = ${'planner'}
 `
 
-/** Stops the planning until a person has decided. */
-export const breakArchive = run('archives.break', { archive: int8, problem: jsonb })`
+/** Stops the planning, if the archive is as it was when it was looked at. A problem that stays keeps its time. */
+export const breakArchive = run('archives.break', { archive: int8, version: int4, problem: jsonb })`
   update millrace.archive
   set state   = 'broken',
       problem = ${'problem'}::jsonb || jsonb_build_object('since', now()),
       version = version + 1
-  where id = ${'archive'} and state = 'active'
+  where id = ${'archive'} and version = ${'version'}::int and state in ('active', 'broken')
+    and problem ->> 'code' is distinct from ${'problem'}::jsonb ->> 'code'
+`
+
+/** Goes on after the repository of the archive has come back. */
+export const restoreArchive = maybe('archives.restore', { archive: int8, version: int4 }, { version: int4 })`
+  update millrace.archive
+  set state   = 'active',
+      problem = null,
+      version = version + 1
+  where id = ${'archive'} and version = ${'version'}::int and state = 'broken'
+  returning version
 `
 
 /** Keeps what makes the repository this one, once it has a revision. */
@@ -329,4 +342,10 @@ export const knownCommits = many(
   select number, id
   from millrace.revision
   where archive = ${'archive'} and id = any(${'ids'})
+`
+
+export const takenNumbers = many('archives.taken_numbers', { archive: int8, numbers: array(int8) }, { number: int8 })`
+  select number
+  from millrace.revision
+  where archive = ${'archive'} and number = any(${'numbers'})
 `

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { collect, type Repository } from '../vcs/index.ts'
 import type { Archive } from './archive.ts'
+import { OTHER_REPOSITORY } from './archive-problem.ts'
 import { acceptHistory, knownCommits, wantLook } from './archives.sql.ts'
 import type { ArchivesContext } from './context.ts'
 import { ArchiveChanged, ArchiveStateRefused } from './errors.ts'
@@ -34,7 +35,8 @@ export async function catchUp(context: ArchivesContext, name: string, options: C
   for (;;) {
     const archive = await find(pool, name)
     const isDone = archive.lookedAt !== null && archive.lookedAt >= now
-    if (isDone || archive.state !== 'active' || Date.now() >= until || options.signal?.aborted) return archive
+    const isLookedAt = archive.state === 'active' || archive.problem?.code === OTHER_REPOSITORY
+    if (isDone || !isLookedAt || Date.now() >= until || options.signal?.aborted) return archive
     await sleep(LOOK_MS)
   }
 }

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { newRunnerId } from '../runners/index.ts'
 import type { Committer } from './commit-workspace.ts'
 
 const BODY_BYTES = 64 * 1024
@@ -32,7 +33,8 @@ export async function openCommitDoor(
   { token, isForContainer }: DoorOptions,
 ): Promise<CommitDoor> {
   // The path of a socket has at most about a hundred characters, which the data folder may need for itself.
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-door-'))
+  // The runner of commands removes folders of such a name when their process has ended.
+  const folder = await mkdtemp(join(tmpdir(), `millrace-${newRunnerId()}-`))
   const socket = join(folder, SOCKET)
   const underWay = new Set<Promise<void>>()
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   announce,
@@ -200,11 +200,12 @@ test('a repository of Subversion that was set back breaks the archive; accepted,
   expect((await shown(server, name, 3))['message']).toBe('a change')
 })
 
-test('another repository at the same place is not planned, however many revisions it has', async () => {
+test('another repository at the same place is never planned; the right one is planned again once it is back', async () => {
   const server = await archiveServer()
   const { name, plain } = await registered(server, ground, { from: 1, first: [one] })
   await planned(server, name, 1)
-  await rm(plain.path, { recursive: true })
+  const away = `${plain.path}.away`
+  await rename(plain.path, away)
   await say('svnadmin', ['create', plain.path])
   await rm(`${plain.path}.copy`, { recursive: true })
   for (const text of ['1', '2', '3']) await commitFiles(plain, { 'b.txt': text })
@@ -213,7 +214,49 @@ test('another repository at the same place is not planned, however many revision
     const found = await archiveOf(server, name)
     return found.state === 'broken' ? found : undefined
   })
-  expect(archive).toMatchObject({ planned: { number: 1 }, problem: { code: 'history_rewritten' } })
+  expect(archive).toMatchObject({ planned: { number: 1 }, problem: { code: 'other_repository' } })
+  const catchUp = async () => (await server.ask('POST', `/v1/archives/${name}/catch-up`, { body: {} })).json
+  const { lookedAt: _, ...still } = await catchUp()
+  expect(still).toMatchObject({ state: 'broken', planned: { number: 1 }, problem: archive.problem })
+
+  await rename(plain.path, `${plain.path}.other`)
+  await rename(away, plain.path)
+  await rm(`${plain.path}.copy`, { recursive: true })
+  await commitFiles(plain, { 'a.txt': 'the right one' }, 'the second')
+  await announce(server, name, 4)
+  await planned(server, name, 2)
+  expect(await archiveOf(server, name)).toMatchObject({ state: 'active', problem: null })
+  expect((await shown(server, name, 2))['message']).toBe('the second')
+
+  await rename(plain.path, away)
+  await rename(`${plain.path}.other`, plain.path)
+  expect(await catchUp()).toMatchObject({ state: 'broken', planned: { number: 2 } })
+  // A poll is a look that becomes due by itself.
+  await rename(plain.path, `${plain.path}.other`)
+  await rename(away, plain.path)
+  await server.database.pool.query(
+    `update millrace.archive_look set look_at = now() where archive = (select id from millrace.archive where name = $1)`,
+    [name],
+  )
+  await waitFor(async () => ((await archiveOf(server, name)).state === 'active' ? true : undefined))
+})
+
+test('a repository of git that was replaced is followed again once it is back', async () => {
+  const server = await archiveServer()
+  const { name, plain } = await registered(server, branches, { from: 1, first: [one] })
+  await planned(server, name, 1)
+  const other = await branches.create()
+  for (const text of ['1', '2', '3']) await commitFiles(other, { 'b.txt': text })
+  await rename(plain.path, `${plain.path}.away`)
+  await rename(other.path, plain.path)
+  const catchUp = async () => (await server.ask('POST', `/v1/archives/${name}/catch-up`, { body: {} })).json
+  for (let round = 0; round < 2; round += 1)
+    expect(await catchUp()).toMatchObject({ state: 'broken', problem: { code: 'other_repository' } })
+  await rename(plain.path, other.path)
+  await rename(`${plain.path}.away`, plain.path)
+  await commitFiles(plain, { 'a.txt': '2' }, 'the second')
+  expect(await catchUp()).toMatchObject({ state: 'active', problem: null, planned: { number: 2 } })
+  expect((await shown(server, name, 2))['message']).toBe('the second')
 })
 
 test('an empty repository is known by its first commit once it has one', async () => {

@@ -15,6 +15,7 @@ import {
   learnIdentity,
   releaseArchive,
   renewClaim,
+  restoreArchive,
   sawYoungest,
 } from './archives.sql.ts'
 import type { RevisionRef } from './payload.ts'
@@ -116,9 +117,10 @@ export class Follower {
   }
 
   /** One look at an archive. It never throws. */
-  async #turn(archive: Claimed): Promise<void> {
+  async #turn(claimed: Claimed): Promise<void> {
     const { pool, leaseSeconds, onError } = this.#options
-    const which = { archive: archive.id, planner: this.#name }
+    const which = { archive: claimed.id, planner: this.#name }
+    let archive: Claimed | undefined = claimed
     const renewal = setInterval(
       () => {
         renewClaim(pool, { ...which, seconds: leaseSeconds }).catch(onError)
@@ -126,10 +128,11 @@ export class Follower {
       (leaseSeconds * 1000) / 3,
     )
     try {
-      const again = await this.#plan(archive)
+      if (claimed.is_replaced) archive = await this.#restore(claimed)
+      const again = archive !== undefined && (await this.#plan(archive))
       await releaseArchive(pool, { ...which, again })
     } catch (error) {
-      await this.#fail(archive, error as Error).catch(onError)
+      await this.#fail(archive ?? claimed, error as Error).catch(onError)
     } finally {
       clearInterval(renewal)
     }
@@ -141,12 +144,23 @@ export class Follower {
     if (this.#stopped.signal.aborted) return releaseArchive(pool, { ...which, again: true })
     const problem = JSON.stringify(toArchiveProblem(error))
     if (error instanceof HistoryRewritten) {
-      await breakArchive(pool, { archive: archive.id, problem })
+      await breakArchive(pool, { archive: archive.id, version: archive.version, problem })
+      repositories.forget(archive.name)
       return releaseArchive(pool, { ...which, again: false })
     }
     repositories.forget(archive.name)
     if (!('isRetryable' in error)) onError(error)
     return failLook(pool, { ...which, problem, delay: Math.min(pollSeconds, LONGEST_DELAY) })
+  }
+
+  /** Goes on where the repository has come back; undefined where it has not. Throws `HistoryRewritten` for another one. */
+  async #restore(archive: Claimed): Promise<Claimed | undefined> {
+    const { pool, repositories } = this.#options
+    const repository = (await repositories.of(archive.name)).withSignal(this.#stopped.signal)
+    await repository.youngest()
+    if ((await repository.identity()) !== archive.identity) return undefined
+    const restored = await restoreArchive(pool, { archive: archive.id, version: archive.version })
+    return restored && { ...archive, version: restored.version }
   }
 
   /** Plans what there is after the cursor; true when there is more, and others are to have their turn first. */
@@ -171,7 +185,7 @@ export class Follower {
   async #note(archive: Claimed, { number, id }: RevisionRef): Promise<void> {
     const { pool, repositories } = this.#options
     await sawYoungest(pool, { archive: archive.id, number: String(number), id })
-    if (!archive.is_unknown || number === 0) return
+    if (archive.identity !== null || number === 0) return
     const identity = await (await repositories.of(archive.name)).identity()
     if (identity !== undefined) await learnIdentity(pool, { archive: archive.id, identity })
   }

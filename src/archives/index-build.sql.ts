@@ -62,7 +62,7 @@ export const stageFiles = run('archives.stage_files', {
   trees: array(bool),
   sizes: array(nullable(int8)),
   digests: array(nullable(bytea)),
-  changed: array(int8),
+  changed: array(nullable(int8)),
   properties: array(jsonb),
   words: array(text),
 })`

@@ -124,7 +124,8 @@ async function stageBatch({ pool, build, revision, touched }: Staging, batch: re
       sizes: batch.map(({ size }) => (size === undefined ? null : String(size))),
       digests: batch.map(({ digest }) => digest ?? null),
       changed: batch.map(({ path, lastChanged }) => {
-        return String(lastChanged ?? touched.lastChanged(path) ?? revision.number)
+        const number = lastChanged ?? touched.lastChanged(path)
+        return number === null ? null : String(number ?? revision.number)
       }),
       properties: batch.map(({ properties }) => storable(properties)),
       words: batch.map(({ path }) => [...wordsOf(path)].join(' ')),

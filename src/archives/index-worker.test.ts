@@ -207,6 +207,58 @@ test('after a forced push the index is that of the new history', async () => {
   expect(paths(await archive.files(2))).toEqual(['a', 'b', 'c'])
 })
 
+/** Records commits as the revisions that an archive has planned. */
+async function recordRevisions(archive: string, commits: Readonly<Record<number, string>>): Promise<void> {
+  for (const [number, id] of Object.entries(commits))
+    await engine.pool.query(
+      `with kept as (
+         insert into millrace.definition (hash, files) values ('', '[]') on conflict (hash) do update set files = '[]'
+         returning hash
+       )
+       insert into millrace.revision (archive, number, id, message, changes, definition)
+       select a.id, $2, $3, '', '[]', kept.hash from millrace.archive a, kept where a.name = $1`,
+      [archive, number, id],
+    )
+}
+
+test('after an accepted rewriting a file was changed last by a revision of the archive', async () => {
+  const plain = await filled(gitGround, { a: '1', b: '1' })
+  const commit = async (file: string, text: string) => {
+    await plain.commit((folder) => write(join(folder, file), text), text)
+    return (await git(plain.path, 'rev-parse', 'main')).trim()
+  }
+  const first = (await git(plain.path, 'rev-parse', 'main')).trim()
+  const old = { 1: first, 2: await commit('c', 'gone soon'), 3: await commit('b', 'gone soon') }
+  const repository = await opened(plain)
+  const [whole, onward, unshared] = [
+    await anArchive(engine, repository),
+    await anArchive(engine, repository),
+    await anArchive(engine, repository),
+  ]
+  await whole.index(3)
+  await onward.index(1)
+  await git(plain.path, 'update-ref', 'refs/heads/main', 'main~2')
+  const now = { 4: await commit('d', 'instead'), 5: await commit('b', 'changed') }
+  const rev = { number: 5, id: now[5] }
+  for (const { name } of [whole, onward]) await recordRevisions(name, { ...old, ...now })
+  for (const archive of [whole, onward]) {
+    await archive.index(rev)
+    expect((await archive.files(5)).map(({ path, lastChanged }) => [path, lastChanged])).toEqual([
+      ['a', 1],
+      ['b', 5],
+      ['d', 4],
+    ])
+  }
+  // Only the last commit was planned: the others have no numbers, and theirs name revisions that are gone.
+  await recordRevisions(unshared.name, { 1: old[2], 2: old[3], 5: now[5] })
+  await unshared.index(rev)
+  expect((await unshared.files(5)).map(({ path, lastChanged }) => [path, lastChanged])).toEqual([
+    ['a', null],
+    ['b', 5],
+    ['d', null],
+  ])
+})
+
 test('a repository that does not answer is asked again later', async () => {
   const plain = await filled(svn, { a: '1' })
   const repository = await opened(plain)

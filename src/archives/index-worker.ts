@@ -6,6 +6,7 @@ import { RepositoryError } from '../vcs/index.ts'
 import { discardBuilds, findArchive, findBase, isDifferent, openBuild, publishIndex } from './index-build.sql.ts'
 import { gather } from './index-gather.ts'
 import { stage } from './index-stage.ts'
+import { numberCommits } from './number-commits.ts'
 import { type ArchiveIndex, archiveIndexKind, archiveIndexSchema } from './payload.ts'
 import type { Repositories } from './repositories.ts'
 
@@ -48,7 +49,14 @@ async function index(at: IndexWorker, { payload, task, signal, log }: WorkContex
   // One that is indexed already was asked for again: then everything is compared.
   const isAgain = base !== undefined && Number(base.number) === rev.number
   const from = base === undefined || isAgain ? undefined : { number: Number(base.number), id: base.id }
-  const touched = await gather(repository, from, rev)
+  const touched = await gather(
+    {
+      repository,
+      to: rev,
+      numberCommits: (commits) => numberCommits(pool, { archive: archive.id, upTo: rev.number, commits }),
+    },
+    from,
+  )
   const { files, leftOut } = await stage({ pool, repository, build, revision: rev, touched, signal })
   const result: Indexed = { from: touched.isWhole ? null : (from?.number ?? null), files, left_out: leftOut }
   log('indexed', { rev: rev.number, from: result.from, files, left_out: leftOut })

@@ -51,4 +51,5 @@ export type {
 export type { Registration } from './register.ts'
 export type { ReadSecrets, Repositories } from './repositories.ts'
 export type { Schedule } from './schedule.ts'
+export { sweepRooms } from './sweep-rooms.ts'
 export type { TaskResult, TaskWorkshop } from './task-workshop.ts'

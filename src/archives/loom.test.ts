@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   announce,
@@ -117,7 +118,15 @@ test('archive add says what it takes, and registers', async () => {
   const run = commandLineOf(server)
   expect((await run(['archive', 'add', 'A'])).exitCode).toBe(2)
   expect((await run(['archive', 'add', 'A', '--svn', plain.options.url, '--branch', 'x'])).exitCode).toBe(2)
-  expect((await run(['archive', 'add', 'A', '--svn', `${plain.options.url}x`])).stderr).toContain('cannot be reached')
+  for (const kind of ['--svn', '--git']) {
+    const { exitCode, stderr } = await run(['archive', 'add', 'A', kind, `${plain.path}x`])
+    expect(exitCode).not.toBe(0)
+    expect(stderr).toContain('cannot be reached')
+    expect(stderr).toMatch(/give the path of a repository.*(svnadmin create|git init --bare) PATH/)
+  }
+  const byPath = ['archive', 'add', 'By path', '--svn', `./${basename(plain.path)}`, '--json=source']
+  const { stdout } = await run(byPath, { workingDirectory: dirname(plain.path) })
+  expect(JSON.parse(stdout)).toEqual({ source: { type: 'svn', url: plain.options.url } })
   const added = await run(['archive', 'add', 'A', '--svn', plain.options.url, '--from', '1', '--json=name,first'])
   expect(JSON.parse(added.stdout)).toEqual({ name: 'A', first: 1 })
   expect((await run(['commit', 'A', 'x'])).exitCode).toBe(2)

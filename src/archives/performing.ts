@@ -8,6 +8,7 @@ import type { FileLimits } from './find-files.ts'
 import { keepFiles } from './keep-artifacts.ts'
 import { passArtifacts } from './pass-artifacts.ts'
 import type { ArchiveTask } from './payload.ts'
+import { markersOfTasks } from './sweep-rooms.ts'
 import { artifactsOf, prepareCommand } from './task-command.ts'
 import { judge, SKIPPED, TEMPORARY, whenBack } from './task-ending.ts'
 import { openRoom, RepositoryAway, type Room } from './task-room.ts'
@@ -34,7 +35,7 @@ export class Performing {
 
   constructor(at: TaskWorkshop) {
     this.#at = at
-    this.#prefix = `${at.markerPrefix}archive-`
+    this.#prefix = markersOfTasks(at.markerPrefix)
     // A container goes on without its server; one that ran in a workspace has lost that with it.
     this.#swept = at.containerRunner?.sweepLeftovers(this.#prefix).catch(() => {}) ?? Promise.resolve()
   }
@@ -85,7 +86,14 @@ export class Performing {
     const { task, payload, signal, note } = attempt
     const { scratch, repositories, pausesMs } = this.#at
     const where = { scratch, repositories, ...(pausesMs === undefined ? {} : { pausesMs }) }
-    await using room = await openRoom({ ...where, task: task.id, work: payload, signal, onPause: note })
+    await using room = await openRoom({
+      ...where,
+      task: task.id,
+      epoch: task.epoch,
+      work: payload,
+      signal,
+      onPause: note,
+    })
     const committer = this.#committerOf(attempt, room)
     const ending = await this.#run(attempt, room, committer)
     signal.throwIfAborted()
@@ -132,7 +140,7 @@ export class Performing {
     await ask(signal, async () => (await passArtifacts(this.#at, task, { folder, signal })) ?? true)
     const marker = markerOf(this.#prefix, task.id, task.epoch)
     const facts = { work, task: task.id, room, door, image, changed, secrets, token, marker, graceMs, program }
-    const command = await prepareCommand({ ...facts, url: this.#at.url() })
+    const command = await prepareCommand({ ...facts, url: await ask(signal, () => this.#at.url()) })
     signal.throwIfAborted()
     const running = await runner.start(command, { sink: output.write })
     // Awaited here: the door is closed when this is left.

@@ -1,12 +1,14 @@
 // Where a task of an archive is performed: a workspace at its revision, and a folder beside it for what Millrace hands to
 // the command. Both are gone, or given back, when the room is.
-import { chmod, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { chmod, mkdir, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isPassing } from '../db/index.ts'
 import { TransientError } from '../engine/index.ts'
+import { makeScratchFolder, removeFolder } from '../runners/index.ts'
 import { type Repository, RepositoryError, type Workspace } from '../vcs/index.ts'
 import type { ArchiveTask } from './payload.ts'
+import { nameOfRoom } from './sweep-rooms.ts'
 
 export type Room = AsyncDisposable & {
   /** The folder in which the command runs. */
@@ -24,6 +26,7 @@ export type RoomOptions = {
   readonly repositories: { of(archive: string): Promise<Repository> }
   readonly scratch: string
   readonly task: string
+  readonly epoch: number
   readonly work: ArchiveTask
   readonly signal: AbortSignal
   /** Told when the repository does not answer and is asked again. */
@@ -40,7 +43,7 @@ export class RepositoryAway extends TransientError {}
 
 /** Throws `TransientError` when the workspace cannot be made, and of these `RepositoryAway` for what passes. */
 export async function openRoom(options: RoomOptions): Promise<Room> {
-  const folder = await mkdtemp(join(options.scratch, `task-${options.task}-`))
+  const folder = await makeScratchFolder(options.scratch, nameOfRoom(options.task, options.epoch))
   const remove = () => removeFolder(folder)
   try {
     // Containers have users of their own; on the host the folder above keeps others out.
@@ -83,13 +86,4 @@ async function takeWorkspace(options: RoomOptions): Promise<Taken | undefined> {
       await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted())
     }
   }
-}
-
-/** Also what a command made unwritable for itself. */
-async function removeFolder(folder: string): Promise<void> {
-  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 })
-  await remove().catch(async (error: NodeJS.ErrnoException) => {
-    for (let at = error.path ?? folder; at.startsWith(folder); at = dirname(at)) await chmod(at, 0o700).catch(() => {})
-    await remove().catch(() => {})
-  })
 }

@@ -19,7 +19,7 @@ export type TaskWorkshop = {
   readonly markerPrefix: string
   readonly graceMs: number
   /** The address at which a command reaches this server. */
-  readonly url: () => string
+  readonly url: () => Promise<string>
   /** Makes the token of a running task. */
   readonly issueToken: (holder: { readonly task: string; readonly epoch: number }) => string
   /** Aborts when output that is not stored yet is not waited for any longer. */

@@ -25,7 +25,7 @@ beforeAll(async () => {
     scratch: folder,
     markerPrefix: 'millrace-test-begin-',
     graceMs: 1000,
-    url: () => 'http://127.0.0.1:1',
+    url: async () => 'http://127.0.0.1:1',
     issueToken: () => 'token',
   }).workers
 })

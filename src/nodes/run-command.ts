@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import type { Pool } from '../db/index.ts'
 import {
   type AdoptingRunner,
@@ -7,12 +6,13 @@ import {
   basicEnvironment,
   type CommandSpec,
   type Ending,
+  makeScratchFolder,
   markerOf,
   type Runner,
   type Running,
   toTimeoutMs,
 } from '../runners/index.ts'
-import { type AttemptOutput, createAttemptOutput } from '../storage/index.ts'
+import { type AttemptOutput, createAttemptOutput, patiently } from '../storage/index.ts'
 import type { Begun } from './begin.ts'
 import { NodeFailure, refuseLost } from './failure.ts'
 import type { Spec } from './spec.ts'
@@ -29,7 +29,7 @@ export type Workshop = {
   readonly markerPrefix: string
   readonly graceMs: number
   /** The address at which a command reaches this server. */
-  readonly url: () => string
+  readonly url: () => Promise<string>
   /** Makes the token of a running node. */
   readonly issueToken: (holder: { node: string; epoch: number }) => string
   /** Aborts when output that is not stored yet is not waited for any longer. */
@@ -53,13 +53,15 @@ export async function runCommand(
   const runner = spec.image === undefined ? at.runner : at.containerRunner
   if (runner === undefined) return { type: 'spawn_failed', reason: 'no container engine was found on this host' }
   const isScratch = spec.cwd === undefined && spec.image === undefined
-  const cwd = isScratch ? await mkdtemp(join(at.scratch, `node-${work.node}-`)) : spec.cwd
+  const cwd = isScratch ? await makeScratchFolder(at.scratch, `node-${work.node}`) : spec.cwd
   const { task, epoch, signal } = attempt
   const mask = [token]
   const output = createAttemptOutput({ pool: at.pool, task, attempt: epoch, mask, signal, givenUp: at.givenUp })
   try {
     attempt.signal.throwIfAborted()
-    const command = toCommand(at, { attempt, work, cwd, token, timeoutSeconds })
+    const url = (await patiently(attempt.signal, at.url)) ?? ''
+    attempt.signal.throwIfAborted()
+    const command = toCommand(at, { attempt, work, cwd, token, url, timeoutSeconds })
     const io = { sink: output.write }
     const adopted = await adopt(at, attempt, work, { ...io, timeoutSeconds })
     const running = adopted ?? (await runner.start(command, io))
@@ -106,12 +108,13 @@ type Facts = {
   readonly work: Begun
   readonly cwd: string | undefined
   readonly token: string
+  readonly url: string
   readonly timeoutSeconds: number | undefined
 }
 
-function toCommand(at: Workshop, { attempt, work, cwd, token, timeoutSeconds }: Facts): CommandSpec {
+function toCommand(at: Workshop, { attempt, work, cwd, token, url, timeoutSeconds }: Facts): CommandSpec {
   const { spec, type } = work
-  const own = { MILLRACE_URL: at.url(), MILLRACE_NODE: work.node, MILLRACE_TOKEN: token }
+  const own = { MILLRACE_URL: url, MILLRACE_NODE: work.node, MILLRACE_TOKEN: token }
   const command = spec.command ?? ''
   return {
     ...(type === 'shell command' ? { script: command } : { argv: [command, ...(spec.args ?? [])] as const }),

@@ -111,14 +111,16 @@ export class ContainerCommand implements Running {
     await this.#follow(container)
   }
 
-  async #run([run = '', ...words]: readonly string[], { options, script }: Environment): Promise<Answer> {
+  async #run([run = '', ...words]: readonly string[], environment: Environment): Promise<Answer> {
+    const { options, script, folder } = environment
     const { engine } = this.#watch
     const args = [run, ...options, ...words]
     if (this.#life.asked) return { code: null, stdout: '', stderr: '' }
     const child =
       script === undefined
-        ? engine.spawn(args)
+        ? engine.spawn(args, folder)
         : spawn('/bin/sh', ['-c', '. "$0"; exec "$@"', script, engine.command, ...args], {
+            cwd: folder,
             stdio: ['ignore', 'pipe', 'pipe'],
           })
     this.#starting = child

@@ -35,9 +35,12 @@ export class ContainerEngine {
     return /podman[^/]*$/.test(this.command)
   }
 
-  /** Starts the command line; the caller waits for it. */
-  spawn(args: readonly string[]): ChildProcess {
-    return spawn(this.command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  /**
+   * Starts the command line; the caller waits for it. The monitor that podman starts with a container writes a file `oom`
+   * into its working directory when memory runs out, so `run` needs a folder that is removed.
+   */
+  spawn(args: readonly string[], folder?: string): ChildProcess {
+    return spawn(this.command, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder })
   }
 
   /** Never throws for an exit code; `code` is null when the program is not there or was killed. */

@@ -19,3 +19,5 @@ export {
   type Stream,
   type Which,
 } from './runner.ts'
+export { newRunnerId } from './runner-id.ts'
+export { makeScratchFolder, removeFolder, sweepScratchFolders } from './scratch-folder.ts'

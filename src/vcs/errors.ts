@@ -70,12 +70,18 @@ export class HistoryRewritten extends RepositoryError {
   readonly code = 'history_rewritten'
   readonly known: string
   readonly found: string
-  constructor(known: string, found: string, where: string) {
-    super(`the history of ${where} was rewritten: ${known} was known, and ${found} does not continue it`, {
+  /** Another repository stands at the place: the history that was known may come back with the repository. */
+  readonly isOtherRepository: boolean
+  constructor(known: string, found: string, where: string, { isOtherRepository = false } = {}) {
+    const message = isOtherRepository
+      ? `another repository stands at ${where}: ${known} was known, and ${found} was found`
+      : `the history of ${where} was rewritten: ${known} was known, and ${found} does not continue it`
+    super(message, {
       remedy: 'look whether that was intended, then register the archive again from the revision where it is to begin',
     })
     this.known = known
     this.found = found
+    this.isOtherRepository = isOtherRepository
   }
 }
 

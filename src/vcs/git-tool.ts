@@ -12,7 +12,7 @@ import {
   RepositoryUnreachable,
   ToolFailed,
 } from './errors.ts'
-import { nameOf, type Session } from './session.ts'
+import { nameOf, remedyOfAbsence, type Session } from './session.ts'
 import { runTool, streamTool, type ToolCall } from './tool.ts'
 import { readVersion } from './tool-version.ts'
 
@@ -193,7 +193,9 @@ function translate(session: Session, error: unknown): unknown {
     if (!words.test(said)) continue
     const hook = Class === CommitRefused ? whatServerSaid(said) : ''
     const detail = hook || firstLine(said.split('\n').find((line) => words.test(line)) ?? said)
-    return new Class(`${nameOf(session)}: ${message}`, { detail, cause: error, ...remedyFor(words) })
+    const absence = Class === RepositoryUnreachable ? remedyOfAbsence(session, 'git') : undefined
+    const remedy = absence === undefined ? remedyFor(words) : { remedy: absence, ...remedyFor(words) }
+    return new Class(`${nameOf(session)}: ${message}`, { detail, cause: error, ...remedy })
   }
   return error
 }

@@ -182,8 +182,8 @@ export class GitRepository implements Repository {
     const { identity } = this.#session
     if (identity === undefined) return count
     const first = await this.#backFrom(tip, count - 1)
-    if (identity !== first) throw new HistoryRewritten(identity, first, nameOf(this.#session))
-    return count
+    if (identity === first) return count
+    throw new HistoryRewritten(identity, first, nameOf(this.#session), { isOtherRepository: true })
   }
 
   async #backFrom(tip: string, steps: number): Promise<string> {

@@ -27,3 +27,10 @@ export function sessionWith(session: Session, signal: AbortSignal): Session {
 
 /** The repository as a message may name it. */
 export const nameOf = ({ location, path }: Session) => (path === '' ? location.url : `${location.url} (${path})`)
+
+/** What to do where there is no repository: of one on the server's disk a wrong path is the usual reason. */
+export function remedyOfAbsence({ location }: Session, program: 'svn' | 'git'): string | undefined {
+  if (location.scheme !== 'file') return undefined
+  const create = program === 'svn' ? 'svnadmin create' : 'git init --bare'
+  return `give the path of a repository on the disk of the server, or make one with \`${create} PATH\``
+}

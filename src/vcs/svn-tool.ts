@@ -12,7 +12,7 @@ import {
   RevisionNotFound,
   ToolFailed,
 } from './errors.ts'
-import { nameOf, type Session } from './session.ts'
+import { nameOf, remedyOfAbsence, type Session } from './session.ts'
 import { runTool, streamTool, type ToolCall } from './tool.ts'
 import { readVersion } from './tool-version.ts'
 import { type Element, readElements } from './xml.ts'
@@ -132,7 +132,9 @@ function translate(session: Session, error: unknown): unknown {
   if (!(error instanceof ToolFailed)) return error
   for (const [codes, Class, message] of RULES) {
     if (codes.test(error.stderr)) {
-      return new Class(`${nameOf(session)}: ${message}`, { detail: reason(error.stderr), cause: error })
+      const remedy = Class === RepositoryUnreachable ? remedyOfAbsence(session, 'svn') : undefined
+      const detail = reason(error.stderr)
+      return new Class(`${nameOf(session)}: ${message}`, { detail, cause: error, ...(remedy && { remedy }) })
     }
   }
   return error

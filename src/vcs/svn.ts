@@ -139,8 +139,8 @@ export class SvnRepository implements Repository {
     const { uuid, root, relative } = await this.#ask(location.url)
     const basePath = joinPath(relative, path)
     const base = basePath === '' ? root : `${root}/${encodePath(basePath)}`
-    this.#memory.origin = { uuid, root, base, basePath }
     this.#check(uuid)
+    this.#memory.origin = { uuid, root, base, basePath }
     return this.#memory.origin
   }
 
@@ -158,6 +158,8 @@ export class SvnRepository implements Repository {
   /** The same address may hold another repository tomorrow, with other revisions under the same numbers. */
   #check(uuid: string): void {
     const known = this.#session.identity ?? this.#memory.origin?.uuid ?? uuid
-    if (known !== uuid) throw new HistoryRewritten(`repository ${known}`, `repository ${uuid}`, nameOf(this.#session))
+    if (known === uuid) return
+    const [was, is] = [`repository ${known}`, `repository ${uuid}`]
+    throw new HistoryRewritten(was, is, nameOf(this.#session), { isOtherRepository: true })
   }
 }

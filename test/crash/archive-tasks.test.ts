@@ -1,5 +1,6 @@
 // Servers that perform tasks of archives and die: in a process of their own, by a signal that they do not hear.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { IMAGE, useContainers } from '../containers.ts'
@@ -88,6 +89,9 @@ describe('A9', () => {
     const pid = await waitFor(() =>
       existsSync(pids) ? Number(readFileSync(pids, 'utf8').trim()) || undefined : undefined,
     )
+    const sockets = readdirSync(tmpdir()).filter((name) => name.includes(`.${first.program.pid}.`))
+    const rooms = readdirSync(join(place.path, 'data', 'scratch')).filter((name) => name.startsWith('task-'))
+    expect([sockets, rooms]).toEqual([expect.arrayContaining([expect.any(String)]), [expect.any(String)]])
     await killHard(first.program, place)
     await waitFor(() => (isAlive(pid) ? undefined : true))
     writeFileSync(gate, '')
@@ -99,6 +103,11 @@ describe('A9', () => {
     expect(log).toContain('was committed before as r2\n')
     expect(task.output).toEqual({ exit_code: 0, artifacts: 1, commits: [2] })
     expect(readFileSync(pids, 'utf8').trim().split('\n')).toHaveLength(2)
+    const left = [
+      ...sockets.map((name) => join(tmpdir(), name)),
+      ...rooms.map((name) => join(place.path, 'data', 'scratch', name)),
+    ]
+    await waitFor(() => (left.some(existsSync) ? undefined : true))
     await plain.commit((copy) => write(join(copy, 'b')), 'after')
     expect((await second.ask('POST', '/v1/archives/Project/commits', { body: { rev: 3 } })).status).toBeLessThan(300)
     const revision = await waitFor(async () => {

@@ -1,5 +1,5 @@
 // The container runner with podman. Each container takes the better part of a second, so this is not among the unit tests.
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -86,6 +86,7 @@ test('limits hold, and a command that runs into the one of memory is told so', a
   expect((await inside(`cat ${files} 2>/dev/null`, {}, { limits })).stdout).toBe('20\n')
   const { ending } = await inside('exec awk \'BEGIN { x = "x"; for (;;) x = x x }\'', {}, { limits })
   expect(ending).toEqual({ type: 'exited', code: 137, note: '137, probably out of memory' })
+  expect(existsSync('oom')).toBe(false)
 })
 
 test('no variable of the command shows in the list of processes', async () => {

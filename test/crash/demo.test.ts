@@ -7,9 +7,10 @@ import { scratch } from '../scratch.ts'
 
 test('the demonstration tells its story, and one that was killed in the middle goes on', async () => {
   await using folder = await scratch()
-  const args = ['demo', '--once', '--port', '0', '--data', folder.path]
+  const args = ['demo', '--once']
   // As npx calls it.
-  const start = () => runProgram('src/bin.ts', { args, env: { npm_command: 'exec' } })
+  const env = { npm_command: 'exec', MILLRACE_PORT: '0', MILLRACE_DATA: folder.path }
+  const start = () => runProgram('src/bin.ts', { args, env })
   const first = start()
   // The next revision takes the place of this PDF within seconds: whoever kills when it runs may come too late.
   await first.line(/@2:(words|build-PDF) runs/)

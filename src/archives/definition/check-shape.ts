@@ -3,8 +3,10 @@ import type { TextProblem } from './checked-text.ts'
 import { type Finding, finding } from './finding.ts'
 import { isMapping } from './is-mapping.ts'
 import { nearest } from './nearest.ts'
+import { isDefaults } from './outline.ts'
 import { mapping, taskList } from './schema.ts'
-import { suggestType } from './suggest-type.ts'
+import { suggestPlace } from './suggest-place.ts'
+import { isPreviousTask, suggestType } from './suggest-type.ts'
 import type { Path, Tree } from './tree.ts'
 
 type Issue = z.core.$ZodIssue
@@ -36,11 +38,32 @@ function findTaskAlone(tree: Tree, value: Readonly<Record<string, unknown>>): Fi
 
 function findIssues(schema: z.ZodType, tree: Tree, value: unknown): Finding[] {
   const { error } = schema.safeParse(value)
-  const issues = (error?.issues ?? []).flatMap((issue) => settle(issue))
+  const issues = (error?.issues ?? []).flatMap((issue) => settle(issue, tree))
   const mistyped = new Set(issues.flatMap((issue) => keysMeant(issue, schema)))
-  return issues
+  const misplaced = [...findDefaults(tree, [], value), ...findDefaults(tree, ['tasks'], valueAt(tree, ['tasks']))]
+  const isInside = (path: readonly PropertyKey[]) =>
+    misplaced.some(({ at }) => joined(path.slice(0, at.length)) === joined(at))
+  const others = issues
+    .filter(({ path }) => !isInside(path))
     .filter(({ path }) => !(isMissing(tree, path as Path) && mistyped.has(joined(path))))
     .flatMap((issue) => toFindings(issue, { schema, tree }))
+  return [...misplaced.map((one) => one.finding), ...others]
+}
+
+/** Defaults in a list of tasks: one mistake, and not a task without a name that has an unknown key. */
+function findDefaults(tree: Tree, path: Path, list: unknown): { readonly at: Path; readonly finding: Finding }[] {
+  if (!Array.isArray(list)) return []
+  const suggestion =
+    path.length === 0
+      ? 'make the file a mapping: write defaults: and tasks: at its top, and put the list below tasks:'
+      : 'write defaults: at the top of the file, beside tasks:'
+  return list.flatMap((item, i) => {
+    const at = [...path, i]
+    const message = 'defaults cannot stand in a list of tasks'
+    return isDefaults(item)
+      ? [{ at, finding: finding('wrong-type', tree.placeOfKey([...at, 'defaults']), message, { suggestion }) }]
+      : []
+  })
 }
 
 /** The places of the keys that were probably meant by unknown ones: that they are missing is not a second mistake. */
@@ -59,10 +82,11 @@ const joined = (path: readonly PropertyKey[]) => path.map(String).join('/')
  * An issue of a union becomes the issues of the one alternative whose type fits: whoever wrote a mapping gets to read
  * what is wrong with the mapping. Where none fits, the union's own issue says what was expected.
  */
-function settle(issue: Issue, prefix: readonly PropertyKey[] = []): Issue[] {
+function settle(issue: Issue, tree: Tree, prefix: readonly PropertyKey[] = []): Issue[] {
   const path = [...prefix, ...issue.path]
-  if (issue.code !== 'invalid_union') return [{ ...issue, path }]
-  const alternatives = issue.errors.map((errors) => errors.flatMap((error) => settle(error, path)))
+  // `PREV: b` was meant as text: what such a mapping lacks is not the mistake.
+  if (issue.code !== 'invalid_union' || isPreviousTask(valueAt(tree, path as Path))) return [{ ...issue, path }]
+  const alternatives = issue.errors.map((errors) => errors.flatMap((error) => settle(error, tree, path)))
   const isMismatch = (one: Issue) =>
     one.path.length === path.length && (one.code === 'invalid_type' || one.code === 'invalid_union')
   return alternatives.find((errors) => !errors.some(isMismatch)) ?? [{ ...issue, path }]
@@ -103,7 +127,8 @@ function toFindings(issue: Issue, context: Context): Finding[] {
 function toUnknownKey(key: string, path: Path, { schema, tree }: Context): Finding {
   const known = keysAt(schema, path)
   const meant = nearest(key, known)
-  const suggestion = meant ? `did you mean ${meant}?` : `the keys here are ${known.join(', ')}`
+  const elsewhere = meant === key ? undefined : suggestPlace(key, path, valueAt(tree, [...path, key]))
+  const suggestion = elsewhere ?? (meant ? `did you mean ${meant}?` : `the keys here are ${known.join(', ')}`)
   return finding('unknown-key', tree.placeOfKey([...path, key]), `there is no key "${key}" here`, { suggestion })
 }
 

@@ -55,6 +55,31 @@ test('of many unknown names the first hundred get a suggestion', () => {
 })
 
 test.for([
+  ['- {name: b, command: make, depends: [{PREV: b}]}', 'write "PREV:b"'],
+  ['- {name: b, command: make, cancels: {PREV: }}', 'write PREV'],
+  ['- {name: b, command: make, depends: {PREV: b, when: failed}}', 'write { task: "PREV:b", when: failed }'],
+  ['- {name: b, command: make, artifacts: [{out: 1}]}', 'put it in quotes: "out: 1"'],
+  ['- {name: b, command: [echo, note: yes]}', 'put it in quotes: "note: yes"'],
+  [
+    '- name: b\n  command: make a: b',
+    'write command: "make a: b" if the colon belongs to the text; else look at the indentation of the next line',
+  ],
+  ['defaults: {timeot: 1h}\ntasks: [{name: b, command: make}]', 'did you mean timeout?'],
+  ['timeout: 1h\ntasks: [{name: b, command: make}]', 'write defaults: { timeout: 1h }'],
+  [
+    'defaults: {cancels: PREV}\ntasks: [{name: b, command: make}]',
+    'write cancels at the top of the file, beside defaults',
+  ],
+  ['defaults: [{timeout: 1h}]\ntasks: [{name: b, command: make}]', 'write the keys without dashes'],
+  [
+    'tasks: [{defaults: {timeout: 1h}}, {name: b, command: make}]',
+    'write defaults: at the top of the file, beside tasks:',
+  ],
+] as const)('the one finding of %j says: %s', ([text, suggestion]) => {
+  expect(lint([file(`${text}\n`)]).findings.map((one) => one.suggestion)).toEqual([suggestion])
+})
+
+test.for([
   ['brackets', '['.repeat(100_000)],
   ['braces', '{a: '.repeat(10_000)],
   ['dashes', '- '.repeat(20_000)],

@@ -46,9 +46,12 @@ export function outline(tree: Tree): OutlineFile {
     cancelsFor: (own) => entries(value['cancels'], ['cancels'], own),
   }
   for (const [i, item] of (Array.isArray(list) ? list : []).entries())
-    if (isMapping(item)) tasks.push(toTask(item, [...path, i], file))
+    if (isMapping(item) && !isDefaults(item)) tasks.push(toTask(item, [...path, i], file))
   return file
 }
+
+/** Defaults that stand among the tasks of a list, where they are no task with mistakes. */
+export const isDefaults = (item: unknown): boolean => isMapping(item) && 'defaults' in item && !('name' in item)
 
 function toTask(value: Readonly<Record<string, unknown>>, path: Path, file: OutlineFile): OutlineTask {
   const name = typeof value['name'] === 'string' ? value['name'] : undefined

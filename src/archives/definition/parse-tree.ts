@@ -2,6 +2,7 @@ import { Composer, type CST, Parser, type YAMLError } from 'yaml'
 import { type Finding, finding } from './finding.ts'
 import { findJsonProblem } from './json-syntax.ts'
 import type { Source } from './source.ts'
+import { quoted } from './suggest-type.ts'
 import { Tree } from './tree.ts'
 
 // Deeper than any workflow. The composer calls itself for each level: a file of nothing but opening brackets would
@@ -113,6 +114,14 @@ function findDeeperLine({ text }: Source, from: number): number | undefined {
   return before === '' ? undefined : from + before.length
 }
 
+/** How to write a line of the form `key: text: more`, where the second colon belongs to the text. */
+function suggestQuotes(source: Source, line: number): string | undefined {
+  const [, key, text = ''] = /^[\s-]*([\w-]+):\s+([^\s"'[{|>&*!].*)$/.exec(source.line(line) ?? '') ?? []
+  if (key === undefined || text.length > 100 || text.includes(' #')) return undefined
+  const meant = text.trim().replace(/^PREV:\s+/, 'PREV:')
+  return `write ${key}: ${quoted(meant)} if the colon belongs to the text; else look at the indentation of the next line`
+}
+
 /** One finding per line, and none after what could not be placed at all: that is the parser's own confusion. */
 function toSyntaxFindings(source: Source, tokens: readonly CST.Token[], errors: readonly YAMLError[]): Finding[] {
   const byLine = new Map<number, Finding>()
@@ -126,7 +135,9 @@ function toSyntaxFindings(source: Source, tokens: readonly CST.Token[], errors: 
     const known = WORDS.find(([pattern]) => pattern.test(message))
     const [, words = lower(message), suggestion] = deeper === undefined ? (known ?? []) : DEEPER
     const ours = code === 'TAG_RESOLVE_FAILED' ? 'unknown-tag' : 'yaml-syntax'
-    byLine.set(place.line, findTab(source, place.line) ?? finding(ours, place, words, { suggestion }))
+    const colon = message.startsWith('Nested mappings') ? suggestQuotes(source, place.line) : undefined
+    const hint = colon === undefined || deeper !== undefined ? suggestion : colon
+    byLine.set(place.line, findTab(source, place.line) ?? finding(ours, place, words, { suggestion: hint }))
     if (code === 'UNEXPECTED_TOKEN' && byLine.get(place.line)?.code !== 'tab-indent') break
   }
   return [...byLine.values()]

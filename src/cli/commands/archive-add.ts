@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describeArchive } from '../archive.ts'
 import type { CommandFile } from '../command.ts'
 import { UsageError } from '../exit.ts'
@@ -18,15 +20,15 @@ export const archiveAdd: CommandFile = {
   usage:
     'NAME [--svn URL] [--git URL] [--push] [--branch NAME] [--path FOLDER] [--from REV] [--username-secret NAME] [--password-secret NAME]',
   examples: [
-    'millrace archive add My-Project --svn file:///srv/svn/my-project --from 1',
+    'millrace archive add My-Project --svn /srv/svn/my-project --from 1',
     'millrace archive add Site --git https://host/site.git --branch main --json',
   ],
   prints: 'one',
   define(command) {
     command
       .argument('<name>', 'letters, digits, spaces, ".", "_" and "-"')
-      .option('--svn <url>', 'a repository of Subversion')
-      .option('--git <url>', 'a repository of git: a URL or a path')
+      .option('--svn <url>', 'a repository of Subversion: a URL, or a path on the disk of the server')
+      .option('--git <url>', 'a repository of git: a URL, or a path on the disk of the server')
       .option('--push', 'no repository: the notices carry the tasks')
       .option('--branch <name>', 'of git (default: the one that the repository names first)')
       .option('--path <folder>', 'the folder that is the top of all paths')
@@ -37,7 +39,8 @@ export const archiveAdd: CommandFile = {
   async run(context, [name = ''], options: Options) {
     const { client, routes } = await context.server()
     const from = fromOf(options.from)
-    const body = { source: sourceOf(options), ...(from === undefined ? {} : { from }) }
+    const folder = context.world.workingDirectory ?? process.cwd()
+    const body = { source: sourceOf(options, folder), ...(from === undefined ? {} : { from }) }
     const archive = await client.call(routes.archives.put, { params: { name }, body }, { signal: context.signal })
     context.output.one(archive, () => describeArchive(archive, context.output))
     if (archive.source.type !== 'push')
@@ -47,7 +50,7 @@ export const archiveAdd: CommandFile = {
   },
 }
 
-function sourceOf({ svn, git, push, branch, path, usernameSecret, passwordSecret }: Options) {
+function sourceOf({ svn, git, push, branch, path, usernameSecret, passwordSecret }: Options, folder: string) {
   const given = [svn, git, push ? '' : undefined].filter((one) => one !== undefined)
   if (given.length !== 1)
     throw new UsageError('say where the revisions come from', 'give one of --svn, --git and --push')
@@ -62,9 +65,14 @@ function sourceOf({ svn, git, push, branch, path, usernameSecret, passwordSecret
   }
   if (svn !== undefined) {
     if (branch !== undefined) throw new UsageError('Subversion has no branches to name', 'name its folder with --path')
-    return { type: 'svn' as const, url: svn, ...more }
+    return { type: 'svn' as const, url: toUrl(svn, folder), ...more }
   }
-  return { type: 'git' as const, url: git ?? '', ...(branch === undefined ? {} : { branch }), ...more }
+  return { type: 'git' as const, url: toUrl(git ?? '', folder), ...(branch === undefined ? {} : { branch }), ...more }
+}
+
+/** A path becomes a URL. What has a colon before its first slash is a URL, or one with a mistake that the server explains. */
+function toUrl(given: string, folder: string): string {
+  return given === '' || /^[^/]*:/.test(given) ? given : pathToFileURL(resolve(folder, given)).href
 }
 
 function fromOf(text: string | undefined): 'head' | number | undefined {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { Option } from 'commander'
-import { type Config, readInvocation } from '../../config/index.ts'
+import { type Config, readConfig, readInvocation } from '../../config/index.ts'
 import { findRepository, install } from '../../hooks/index.ts'
 import type { CommandFile } from '../command.ts'
 import type { Context, Server } from '../context.ts'
@@ -90,12 +90,14 @@ async function prepare(
   return { context, server, repository, archive: ARCHIVE, printer: join(config.data, 'the-printer-is-on') }
 }
 
-/** A folder and a database of its own, whatever else is set here. */
+/** The settings, with a folder and a port of its own where none is set. The database is its own unless a flag names one. */
 async function settle(context: Context, options: Options): Promise<Config> {
   const flags = flagsOf(options)
-  const config = await context.config(flags)
-  const data = await makeFolder(flags['data'] === undefined ? undefined : config.data)
-  const port = flags['port'] === undefined ? await findPort(config.host) : config.port
+  const { config, explained } = await readConfig(context.sources(flags))
+  const isSet = (setting: 'data' | 'port') =>
+    explained.some(({ name, source }) => name === setting && source !== 'default')
+  const data = await makeFolder(isSet('data') ? config.data : undefined)
+  const port = isSet('port') ? config.port : await findPort(config.host)
   const { database_url: databaseUrl, ...rest } = config
   const database = flags['database_url'] === undefined || databaseUrl === undefined ? {} : { database_url: databaseUrl }
   return { ...rest, ...database, data, port, log_level: 'error' }

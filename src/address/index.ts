@@ -1,0 +1,1 @@
+export { publish, reachable, ServerAddress } from './server-address.ts'
