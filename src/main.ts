@@ -16,6 +16,7 @@ import {
   openBeside,
   openDatabase,
   type Pool,
+  prepareSchema,
   type SchemaStatus,
   schemaProblem,
   schemaStatus,
@@ -275,6 +276,7 @@ export async function besideDatabase<T>(config: Config, body: (databaseUrl: stri
 export async function exportDatabase(config: Config, take: (line: string) => Promise<void>): Promise<number> {
   const database = await openBeside(databaseOptions(config))
   try {
+    await prepareSchema(database.pool, 'never')
     return await copyOut(database.pool, take)
   } finally {
     await database.stop()

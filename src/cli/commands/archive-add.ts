@@ -21,7 +21,7 @@ export const archiveAdd: CommandFile = {
     'millrace archive add My-Project --svn file:///srv/svn/my-project --from 1',
     'millrace archive add Site --git https://host/site.git --branch main --json',
   ],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('<name>', 'letters, digits, spaces, ".", "_" and "-"')
@@ -39,7 +39,7 @@ export const archiveAdd: CommandFile = {
     const from = fromOf(options.from)
     const body = { source: sourceOf(options), ...(from === undefined ? {} : { from }) }
     const archive = await client.call(routes.archives.put, { params: { name }, body }, { signal: context.signal })
-    context.output.one(archive, () => describeArchive(archive, context.output))
+    context.output.one(archive, () => describeArchive(archive, context.output), [archive.name])
     if (archive.source.type !== 'push')
       context.output.note(
         `to be told of commits at once: \`millrace hook install --${archive.source.type} PATH --archive ${name}\``,

@@ -11,7 +11,7 @@ type Options = { readonly txn?: string; readonly message?: string; readonly auth
 export const commit: CommandFile = {
   usage: '[ARCHIVE REV] [--txn NAME] [-m TEXT] [--author NAME]',
   examples: ['millrace commit My-Project 12', 'millrace commit -m "update the index of words [skip millrace]"'],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('[archive]', ARCHIVE)

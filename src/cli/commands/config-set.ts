@@ -7,7 +7,7 @@ import { readSecret } from '../prompt.ts'
 export const configSet: CommandFile = {
   usage: 'SETTING [VALUE] [--unset]',
   examples: ['millrace config set port 8080', 'millrace config set database_url < url.txt'],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('<setting>', 'its name, as `millrace config explain` lists it')
@@ -27,9 +27,8 @@ export const configSet: CommandFile = {
     }
     const path = await changeConfig(name, value, context.sources())
     const shown = isSecret ? '(not shown)' : (value ?? null)
-    context.output.one({ name, value: shown, path }, () => [
-      `${unset ? `${name} is no longer` : `${name} is ${shown}`} in ${path}`,
-    ])
+    const told = `${unset ? `${name} is no longer` : `${name} is ${shown}`} in ${path}`
+    context.output.one({ name, value: shown, path }, () => [told], [name])
     context.output.note('a server that runs takes it up when it is started again')
   },
 }

@@ -9,7 +9,7 @@ export const contextAdd: CommandFile = {
     'millrace context add ci https://millrace.example.org',
     'millrace context add local http://127.0.0.1:7420',
   ],
-  prints: 'one',
+  prints: 'change',
   define: (command) => void command.argument('<name>', 'of the context').argument('<url>', 'of the server'),
   async run({ output, sources, world: { environment } }, [name = '', given = '']) {
     checkName(name)
@@ -21,6 +21,6 @@ export const contextAdd: CommandFile = {
     // A token belongs to the server it was made by.
     const context = old?.url === url ? old : { url }
     writeContexts({ current: kept.current ?? name, contexts: { ...kept.contexts, [name]: context } }, environment)
-    output.one({ name, url }, () => [`added ${name}, ${url}; choose it with \`millrace context use ${name}\``])
+    output.one({ name, url }, () => [`added ${name}, ${url}; choose it with \`millrace context use ${name}\``], [name])
   },
 }

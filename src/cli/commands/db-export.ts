@@ -7,7 +7,7 @@ import { addFlags, flagsOf } from '../flags.ts'
 export const dbExport: CommandFile = {
   usage: 'FILE',
   examples: ['millrace db export millrace.copy.gz', 'millrace db export nightly.gz --data /var/lib/millrace --json'],
-  prints: 'one',
+  prints: 'change',
   define: (command) =>
     void addFlags(command, ['data', 'database_url']).argument('<file>', 'to be written; one that is there is replaced'),
   async run(context, [file = ''], options: Record<string, unknown>) {

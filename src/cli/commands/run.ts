@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CommandFile } from '../command.ts'
 import { UsageError } from '../exit.ts'
+import { toInput } from '../input-pair.ts'
 import { collect } from '../numbers.ts'
 import { tellRun } from '../tell-run.ts'
 
@@ -13,7 +14,7 @@ export const runWorkflow: CommandFile = {
     'millrace run My-Project book --input edition=final',
     'millrace run My-Project --task build-PDF --rev 12 --json',
   ],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('<archive>', 'the archive')
@@ -36,10 +37,4 @@ export const runWorkflow: CommandFile = {
     const options = { signal, idempotencyKey: randomUUID() }
     tellRun(output, await client.call(routes.runs.create, { params: { name: archive }, body }, options))
   },
-}
-
-function toInput(text: string): [string, string] {
-  const at = text.indexOf('=')
-  if (at < 1) throw new UsageError(`--input is ${text}`, 'write NAME=VALUE')
-  return [text.slice(0, at), text.slice(at + 1)]
 }
