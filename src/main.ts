@@ -21,7 +21,7 @@ import {
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
+import { databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
   type Artifacts,
   addAbout,
@@ -47,6 +47,7 @@ import {
   type Outputs,
   requireTokenFor,
 } from './http/index.ts'
+import { createLogger } from './log.ts'
 import { createNodes, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
 import {

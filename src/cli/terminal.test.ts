@@ -1,6 +1,8 @@
 // A real terminal, as util-linux's `script` makes one.
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { database } from '../../test/database.ts'
+import { follow } from '../../test/program.ts'
 import { ADMIN } from '../../test/server.ts'
 import { aTaskServer, type TaskServer } from '../../test/task-server.ts'
 
@@ -17,17 +19,19 @@ async function aLog(): Promise<string> {
   return JSON.parse((await server.commandLine(['node', 'get', id, '--json'])).stdout).metadata.task
 }
 
-function inTerminal(args: readonly string[], env: Record<string, string> = {}) {
+function startInTerminal(args: readonly string[], env: Record<string, string> = {}) {
   const words = [process.execPath, '--import', import.meta.resolve('tsx'), 'src/bin.ts', ...args]
   const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
     env: { PATH: process.env['PATH'], TERM: 'xterm', MILLRACE_URL: server.url, MILLRACE_TOKEN: ADMIN, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let text = ''
-  child.stdout.on('data', (chunk) => (text += chunk))
-  return new Promise<{ text: string; exitCode: number | null }>((resolve) => {
-    child.once('close', (exitCode) => resolve({ text: text.replaceAll('\r\n', '\n'), exitCode }))
-  })
+  return follow(child)
+}
+
+async function inTerminal(args: readonly string[], env: Record<string, string> = {}) {
+  await using program = startInTerminal(args, env)
+  const exitCode = await program.exitCode
+  return { text: program.stdout().replaceAll('\r\n', '\n'), exitCode }
 }
 
 test('a log is shown by the pager of the person', async () => {
@@ -45,4 +49,12 @@ test('a terminal gets colours and its own width', async () => {
   const { text, exitCode } = await inTerminal(['why', await aLog()])
   expect(exitCode).toBe(0)
   expect(text).toContain('\u001b[32m✓ succeeded\u001b[39m')
+})
+
+test('a server on a terminal logs readable lines, and its address in a line alone', async () => {
+  await using db = await database()
+  const env = { MILLRACE_DATABASE_URL: db.databaseUrl, MILLRACE_ADMIN_TOKEN: ADMIN, NO_COLOR: '1' }
+  await using program = startInTerminal(['serve', '--port', '0', '--data', '/nonexistent'], env)
+  await program.line(/^millrace listening on http:\/\/127\.0\.0\.1:\d+\r?$/)
+  expect(program.stdout()).toMatch(/^\d\d:\d\d:\d\d INFO {2}Server listening at http/m)
 })

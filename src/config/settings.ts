@@ -192,7 +192,15 @@ export const settings = [
     expected: `one of ${logLevels.join(', ')}`,
     parse: oneOf(logLevels),
     byDefault: 'info',
-    sentence: 'How much is logged, as JSON lines on standard error.',
+    sentence: 'How much is logged, on standard error.',
+  },
+  {
+    name: 'log_format',
+    flag: '--log-format <format>',
+    expected: 'auto, text or json',
+    parse: oneOf(['auto', 'text', 'json']),
+    byDefault: 'auto',
+    sentence: 'Form of the log: readable `text`, or `json` lines. `auto` is text on a terminal, and JSON elsewhere.',
   },
   {
     name: 'url',
@@ -236,6 +244,7 @@ export type Config = {
   readonly outbound_allow?: string
   readonly poll_seconds: number
   readonly log_level: (typeof logLevels)[number]
+  readonly log_format: 'auto' | 'text' | 'json'
   readonly url?: string
   readonly token?: string
 }
