@@ -21,7 +21,7 @@ async function aLog(): Promise<string> {
 
 function startInTerminal(args: readonly string[], env: Record<string, string> = {}) {
   const words = [process.execPath, '--import', import.meta.resolve('tsx'), 'src/bin.ts', ...args]
-  const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
+  const child = spawn('script', ['-qec', `stty cols 80 rows 24; ${words.join(' ')}`, '/dev/null'], {
     env: { PATH: process.env['PATH'], TERM: 'xterm', MILLRACE_URL: server.url, MILLRACE_TOKEN: ADMIN, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -49,6 +49,17 @@ test('a terminal gets colours and its own width', async () => {
   const { text, exitCode } = await inTerminal(['why', await aLog()])
   expect(exitCode).toBe(0)
   expect(text).toContain('\u001b[32m✓ succeeded\u001b[39m')
+})
+
+test('a table fits a terminal of 80 columns, and is cut nowhere else', async () => {
+  const [scope, key] = [`a-scope-${'s'.repeat(60)}`, 'a-key']
+  const id = await server.add({ scope, key })
+  const { text } = await inTerminal(['ls', '--scope', scope])
+  const lines = text.trimEnd().split('\n')
+  const bare = lines.map((line) => line.replaceAll(/\u001b\[\d+m/g, ''))
+  expect(bare[1]).toMatch(new RegExp(`^${id} {2}.* a-scope-s+… `))
+  for (const line of bare) expect(line.length).toBeLessThanOrEqual(80)
+  expect((await server.commandLine(['ls', '--scope', scope])).stdout).toContain(`${scope}/${key}`)
 })
 
 test('a server on a terminal logs readable lines, and its address in a line alone', async () => {

@@ -21,7 +21,7 @@ const columns: readonly Column<Item>[] = [
   { title: 'size', of: ({ size }) => (size === null ? '-' : String(size)), align: 'right' },
   { title: 'changed', of: ({ last_changed }) => (last_changed === null ? '-' : String(last_changed)), align: 'right' },
   { title: 'sha-256', of: ({ sha256 }) => sha256?.slice(0, 12) ?? '-', plain: ({ sha256 }) => sha256 ?? '-' },
-  { title: 'path', of: ({ path, kind }) => (kind === 'folder' ? `${path}/` : path), least: 20 },
+  { title: 'path', of: ({ path, kind }) => (kind === 'folder' ? `${path}/` : path), importance: 'key' },
 ]
 const place: Column<Item> = {
   title: 'found',

@@ -42,7 +42,7 @@ export const artifacts: CommandFile = {
     await context.output.list(
       chosen,
       [
-        { title: 'path', of: ({ path }) => clean(path), least: 20 },
+        { title: 'path', of: ({ path }) => clean(path), importance: 'key' },
         { title: 'bytes', of: ({ size }) => String(size), align: 'right' },
         { title: 'sha256', of: ({ sha256 }) => sha256.slice(0, 12), plain: ({ sha256 }) => sha256 },
       ],

@@ -19,7 +19,7 @@ export const configExplain: CommandFile = {
     await output.list<Explained>(
       shown,
       [
-        { title: 'setting', of: ({ name }) => name },
+        { title: 'setting', of: ({ name }) => name, importance: 'key' },
         {
           title: 'value',
           of: ({ value }) => String(value ?? '-'),

@@ -102,7 +102,7 @@ async function frameOf(
     { title: 'id', of: ({ id }) => id, align: 'right' },
     { title: 'state', of: ({ state }) => stateText(state), paint: (text, { state }) => paintState(style, state, text) },
     { title: 'kind', of: ({ kind }) => kind ?? '(milestone)', least: 10 },
-    { title: 'name', of: nameOf, least: 12 },
+    { title: 'name', of: nameOf, importance: 'name' },
     { title: 'since', of: sinceThen, align: 'right' },
   ]
   // What has run longest is what somebody looks for.

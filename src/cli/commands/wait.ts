@@ -37,7 +37,7 @@ export const wait: CommandFile = {
       await context.output.list(
         tasks.map(({ id, state }) => ({ id, state })),
         [
-          { title: 'id', of: ({ id }) => id },
+          { title: 'id', of: ({ id }) => id, importance: 'key' },
           { title: 'state', of: ({ state }) => state },
         ],
         { id: ({ id }) => id, none: '' },

@@ -28,7 +28,7 @@ export const workflowLint: CommandFile = {
       await output.list(
         findings,
         [
-          { title: 'file', of: ({ file }) => file },
+          { title: 'file', of: ({ file }) => file, importance: 'key' },
           { title: 'line', of: ({ line }) => String(line) },
           { title: 'column', of: ({ column }) => String(column) },
           { title: 'severity', of: ({ severity }) => severity },
