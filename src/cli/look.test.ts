@@ -303,7 +303,7 @@ describe('completion', () => {
     const wanted = `${id}\tready default/suggested`
     await waitFor(async () => (await suggest('show', '')).includes(wanted) || undefined)
     expect(await suggest('node', 'add', '--parent', '1', '--ru')).toContain(
-      '--run-if\thow it must end (default: success)',
+      '--run-if\trun if the parent ended so (default: success)',
     )
     // Behind the program all words are its own: the shell suggests files.
     for (const before of [[], ['--']]) {

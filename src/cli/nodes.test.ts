@@ -216,7 +216,7 @@ test('the task of a node is named by the number of the node, as the first steps 
 })
 
 describe('node wait', () => {
-  test('for a state ends while the node runs, and 124 says that the time was over', async () => {
+  test('for a state ends while the node runs, and 124 means that it timed out', async () => {
     const id = await idOf('--', 'sleep', '3600')
     expect((await run(['node', 'wait', id, '--for', 'running'])).exitCode).toBe(0)
     const { exitCode, stderr } = await run(['node', 'wait', id, '--timeout', '200ms'])

@@ -40,7 +40,7 @@ one must fit; a star at the end stands for anything; quotation marks keep spaces
   queue:heavy       the lane that dispatchers listen to
   key:12:index      its key within the scope
   id:118            its number
-  is:stuck          ready, and nobody performs its kind
+  is:stuck          ready, and no worker runs its kind
 
   millrace ls 'state:failed,canceled scope:archive:*'
   millrace retry --filter 'state:failed kind:node' --dry-run`,

@@ -23,9 +23,9 @@ export const artifacts: CommandFile = {
     command
       .argument('<id>', ID)
       .argument('[path...]', 'files to list or fetch (default: all)')
-      .option('--get', 'fetch them')
-      .option('--to <folder>', 'where to', '.')
-      .option('--force', 'replace files that are there')
+      .option('--get', 'fetch the files')
+      .option('--to <folder>', 'folder to fetch into', '.')
+      .option('--force', 'replace existing files')
   },
   async run(context, [id = '', ...paths], options: Options) {
     const server = await context.server()

@@ -11,8 +11,8 @@ export const configSet: CommandFile = {
   define(command) {
     command
       .argument('<setting>', 'its name, as `millrace config explain` lists it')
-      .argument('[value]', 'what it is to be; of a secret from standard input')
-      .option('--unset', 'take it out of the file')
+      .argument('[value]', 'new value; a secret comes from standard input')
+      .option('--unset', 'remove it from the file')
   },
   async run(context, [name = '', given], { unset }: { unset?: boolean }) {
     if (unset && given !== undefined) throw new UsageError('a value and --unset exclude each other', 'give one of them')

@@ -10,7 +10,8 @@ export const contextAdd: CommandFile = {
     'millrace context add local http://127.0.0.1:7420',
   ],
   prints: 'change',
-  define: (command) => void command.argument('<name>', 'of the context').argument('<url>', 'of the server'),
+  define: (command) =>
+    void command.argument('<name>', 'name of the context').argument('<url>', 'address of the server'),
   async run({ output, sources, world: { environment } }, [name = '', given = '']) {
     checkName(name)
     // Checked like any address that is given.

@@ -7,7 +7,7 @@ export const contextUse: CommandFile = {
   usage: 'NAME',
   examples: ['millrace context use production', 'millrace context use local --json'],
   prints: 'change',
-  define: (command) => void command.argument('<name>', 'of the context'),
+  define: (command) => void command.argument('<name>', 'name of the context'),
   async run({ output, world: { environment } }, [name = '']) {
     const kept = readContexts(environment)
     const { url } = contextNamed(kept, name)

@@ -8,7 +8,7 @@ export const logout: CommandFile = {
   usage: '[NAME]',
   examples: ['millrace logout', 'millrace logout ci'],
   prints: 'change',
-  define: (command) => void command.argument('[name]', 'of the context (default: the one in use)'),
+  define: (command) => void command.argument('[name]', 'name of the context (default: the one in use)'),
   async run({ output, world: { environment } }, [given]) {
     const kept = readContexts(environment)
     const name = given ?? kept.current

@@ -35,17 +35,21 @@ export const nodeAdd: CommandFile = {
   foreign: 'program',
   define(command) {
     command
-      .argument('[command...]', 'program to run and its arguments; options of `node add` come before it')
-      .option('--shell <text>', 'what the shell is to do, instead of a command')
-      .addOption(new Option('--type <type>', 'another type, described by --data').choices(nodeTypes))
-      .option('--parent <id>', 'the node that must end first', 'root')
+      .argument('[command...]', 'program to run and its arguments; options of this command come before it')
+      .option('--shell <text>', 'run this text in the shell, instead of a program')
+      .addOption(new Option('--type <type>', 'type of the node, described by --data').choices(nodeTypes))
+      .option('--parent <id>', 'run after this node', 'root')
       .addOption(
-        new Option('--run-if <when>', 'how it must end (default: success)').choices(['success', 'failure', 'always']),
+        new Option('--run-if <when>', 'run if the parent ended so (default: success)').choices([
+          'success',
+          'failure',
+          'always',
+        ]),
       )
-      .addOption(new Option('--branch <branch>', 'below an if: with which outcome').choices(['then', 'else']))
-      .option('--cwd <folder>', 'where it runs, on the machine that runs it')
+      .addOption(new Option('--branch <branch>', 'below an `if`: run with this outcome').choices(['then', 'else']))
+      .option('--cwd <folder>', 'working folder, on the machine that runs it')
       .option('--data <pair>', DATA, collect)
-      .option('--file <file>', 'JSON list of nodes as the API takes them; - for standard input')
+      .option('--file <file>', 'read a JSON list of nodes, as the API takes it; - for standard input')
   },
   async run(context, words, options: Options) {
     const { client, routes } = await context.server()

@@ -24,10 +24,10 @@ export const nodeEdit: CommandFile = {
   define(command) {
     command
       .argument('<node>', NODE)
-      .option('--parent <id>', 'the node that must end first, or root')
-      .addOption(new Option('--type <type>', 'another type').choices(nodeTypes))
-      .addOption(new Option('--run-if <when>', 'how its parent must end').choices(['success', 'failure', 'always']))
-      .addOption(new Option('--branch <branch>', 'below an if: with which outcome').choices(['then', 'else']))
+      .option('--parent <id>', 'run after this node, or root')
+      .addOption(new Option('--type <type>', 'new type of the node').choices(nodeTypes))
+      .addOption(new Option('--run-if <when>', 'run if the parent ended so').choices(['success', 'failure', 'always']))
+      .addOption(new Option('--branch <branch>', 'below an `if`: run with this outcome').choices(['then', 'else']))
       .option('--data <pair>', DATA, collect)
       .option('--unset <key>', 'remove this value; may be given several times', collect)
   },

@@ -13,10 +13,10 @@ export const nodeSet: CommandFile = {
   define(command) {
     command
       .argument('<node>', NODE)
-      .argument('<key>', 'of the value')
+      .argument('<key>', 'key of the value')
       .argument('[value]', 'a text (default: what is on standard input)')
       .option('--as-json', 'the value is JSON, as KEY:=JSON is in `node add --data`')
-      .option('--if-unset', 'only when there is none; another one is exit code 5')
+      .option('--if-unset', 'set it only where there is none; exit code 5 otherwise')
   },
   async run(context, [id = '', key = '', given], { asJson, ifUnset }: Options) {
     if (given === undefined && key.includes('=')) {

@@ -19,9 +19,13 @@ export const runWorkflow: CommandFile = {
     command
       .argument('<archive>', 'the archive')
       .argument('[workflow]', 'the workflow, by its name')
-      .option('--task <name>', 'one task, of whichever workflow, instead')
-      .option('--rev <rev>', 'a number or a commit (default: the newest that was planned)')
-      .option('--input <name=value>', 'an input that the workflow declares; may be given several times', collect)
+      .option('--task <name>', 'run one task instead of a workflow')
+      .option('--rev <rev>', 'run at this number or commit (default: the newest planned revision)')
+      .option(
+        '--input <name=value>',
+        'give an input of the workflow, a text: edition=final; may be given several times',
+        collect,
+      )
   },
   async run({ output, server, signal }, [archive = '', workflow], { task, rev, input = [] }: Options) {
     if ((workflow === undefined) === (task === undefined)) {

@@ -9,7 +9,7 @@ export const tokenLs: CommandFile = {
   usage: '[--all]',
   examples: ['millrace token ls', 'millrace token ls --all --json=id,name,last_used_at'],
   prints: 'list',
-  define: (command) => void command.option('--all', 'those that no longer work, too'),
+  define: (command) => void command.option('--all', 'list revoked and expired tokens, too'),
   async run({ output, server, signal }, _, { all }: { all?: boolean }) {
     const { client, routes } = await server()
     const items: Token[] = []

@@ -27,7 +27,7 @@ export const top: CommandFile = {
   usage: '[--interval DURATION]',
   examples: ['millrace top', 'millrace top --interval 5s --ndjson'],
   prints: 'stream',
-  define: (command) => void command.option('--interval <duration>', 'how often it looks (default: 1s)', aDuration),
+  define: (command) => void command.option('--interval <duration>', 'refresh this often (default: 1s)', aDuration),
   async run(context, _, { interval = 1000 }: { interval?: number }) {
     const server = await context.server()
     if (!context.output.isLive) return watchAll(context, server, interval, printChanges(context.output))
