@@ -260,7 +260,7 @@ describe('the process', () => {
     ['a file', ['workflow', 'lint', 'nosuch.yaml'], 2, /nosuch\.yaml/, /./],
   ])(
     'tells what is wrong with %s in one form, and as one problem with --json',
-    async (_, args, exitCode, fact, fix) => {
+    async (...[, args, exitCode, fact, fix]) => {
       const told = await begin(args)
       expect(told).toMatchObject({ exitCode, stdout: '' })
       const [first = '', second = '', ...rest] = told.stderr.trimEnd().split('\n')

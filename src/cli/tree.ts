@@ -103,7 +103,7 @@ const act: readonly Entry[] = [
   ),
   leaf(
     'rerun',
-    'run tasks that succeeded again, or a revision',
+    'rerun tasks that succeeded, or a whole revision',
     async () => (await import('./commands/rerun.ts')).rerun,
   ),
   leaf('cancel', 'cancel tasks, and stop those that run', async () => (await import('./commands/cancel.ts')).cancel),

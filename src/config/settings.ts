@@ -128,7 +128,7 @@ export const settings = [
     expected: 'a whole number from 1 to 10000',
     parse: (text) => (text === '0' ? undefined : wholeNumber(10_000)(text)),
     byDefault: '8',
-    sentence: 'Tasks that this process performs at once.',
+    sentence: 'Tasks that this process runs at once.',
   },
   {
     name: 'queues',
@@ -136,7 +136,7 @@ export const settings = [
     expected: 'names of queues, separated by commas',
     parse: matching(/^\w[\w.-]*(,\w[\w.-]*)*$/),
     byDefault: 'default',
-    sentence: 'Queues whose tasks this process performs.',
+    sentence: 'Queues whose tasks this process runs.',
   },
   {
     name: 'grace_seconds',

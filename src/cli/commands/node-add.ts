@@ -29,7 +29,7 @@ export const nodeAdd: CommandFile = {
     '[--parent ID] [--run-if WHEN] [--branch BRANCH] [--cwd FOLDER] [--data PAIR] [--shell TEXT] [--type TYPE] [--file FILE] [COMMAND...]',
   examples: [
     'millrace node add --parent 12 --run-if always make -j4 clean',
-    `millrace node add --shell 'make && make install' --cwd . --data timeout=10m --data env:='{"CC":"clang"}'`,
+    `millrace node add --shell 'make all' --data timeout=10m --data env:='{"CC":"clang"}'`,
   ],
   prints: 'list',
   foreign: 'program',
