@@ -5,7 +5,7 @@ import { dirname, join, normalize, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { filesUnder, lineOf, readSource } from './source.ts'
 
-const COMPOSITION_ROOT = ['main', 'foundation', 'work', 'parts', 'bin', 'index', 'testing']
+const COMPOSITION_ROOT = ['main', 'foundation', 'log', 'work', 'parts', 'bin', 'index', 'testing']
 const PATH = /`((?:src|migrations)\/[^`]*)`/g
 const ROW = /^\| `([\w-]+)`\s*\|[^|]*\|([^|]*)\|/gm
 const IMPORT = /\b(?:from|import)\s*\(?\s*(['"])/g

@@ -1,5 +1,5 @@
 // What the server and a worker both stand on: the log, the database with its schema, the engine.
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import { type Config, withoutPassword } from './config/index.ts'
 import { type Database, openDatabase, prepareSchema } from './db/index.ts'
 import { connect, type Millrace } from './engine/index.ts'
@@ -36,12 +36,6 @@ export async function layFoundation(
   parts.add('engine', () => millrace.close())
   const secrets = createSecrets({ pool: database.pool, dataDir: config.data, key: config.secret_key })
   return { config, logger, parts, database, millrace, secrets }
-}
-
-export function createLogger(config: Config): Logger {
-  const secret = ['req.headers.authorization', 'req.headers.cookie']
-  // Standard output is for the ready line alone.
-  return pino({ level: config.log_level, redact: secret }, pino.destination({ dest: 2, sync: true }))
 }
 
 export function databaseOptions({ database_url: databaseUrl, data: dataDir }: Config) {

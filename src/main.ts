@@ -17,11 +17,12 @@ import {
   openBeside,
   openDatabase,
   type Pool,
+  prepareSchema,
   type SchemaStatus,
   schemaProblem,
   schemaStatus,
 } from './db/index.ts'
-import { createLogger, databaseOptions, type Foundation, layFoundation } from './foundation.ts'
+import { databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
   type Artifacts,
   addAbout,
@@ -47,6 +48,7 @@ import {
   type Outputs,
   requireTokenFor,
 } from './http/index.ts'
+import { createLogger } from './log.ts'
 import { createNodes, type Nodes } from './nodes/index.ts'
 import { Parts } from './parts.ts'
 import {
@@ -278,6 +280,7 @@ export async function besideDatabase<T>(config: Config, body: (databaseUrl: stri
 export async function exportDatabase(config: Config, take: (line: string) => Promise<void>): Promise<number> {
   const database = await openBeside(databaseOptions(config))
   try {
+    await prepareSchema(database.pool, 'never')
     return await copyOut(database.pool, take)
   } finally {
     await database.stop()

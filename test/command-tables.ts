@@ -20,6 +20,6 @@ export async function commandTables(): Promise<string> {
 function rowsOf(command: Command, above: string): string[] {
   const name = `${above}${command.name()}`
   if (command.commands.length > 0) return command.commands.flatMap((below) => rowsOf(below, `${name} `))
-  const usage = command.usage().replace(/ ?\[options\]$/, '')
+  const usage = command.usage().replace(/ ?\[options\] ?/, '')
   return [`| \`${[name, usage].filter(Boolean).join(' ').replaceAll('|', '\\|')}\` | ${command.description()} |`]
 }

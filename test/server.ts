@@ -77,6 +77,7 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     audit_days: 0,
     poll_seconds: 30,
     log_level: 'silent',
+    log_format: 'json',
     ...given,
   })
   compareWhole ??= comparison(running.url)

@@ -48,8 +48,8 @@ export function actionCommand(action: Action): CommandFile {
       if (action.needs !== undefined) command.addOption(action.needs.option)
       command
         .argument('[id...]', ID)
-        .option('--filter <filter>', 'all tasks that this search finds: state:failed scope:x')
-        .option('--cause <text>', 'why, for the record')
+        .option('--filter <filter>', 'act on all tasks that this search finds: state:failed scope:x')
+        .option('--cause <text>', 'reason, kept in the history')
         .option('--dry-run', 'list the tasks and change nothing')
         .option('-y, --yes', 'do not ask')
     },

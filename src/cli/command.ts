@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander'
 import type { Context } from './context.ts'
+import { type Foreign, takeForeign } from './foreign.ts'
 
 /**
- * What a command prints, which decides how it may be asked to: one thing (`--json`), a list (also `--plain`, `-q`), or
- * things as they happen (`--ndjson`).
+ * What a command prints, which decides how it may be asked to: one thing (`--json`), what has been changed (also
+ * `-q`), a list (also `--plain`, `-q`), or things as they happen (`--ndjson`).
  */
-export type Prints = 'one' | 'list' | 'stream'
+export type Prints = 'one' | 'change' | 'list' | 'stream'
 
 /** A command as its file declares it: how it is written, and what it does. */
 export type CommandFile = {
@@ -15,6 +16,8 @@ export type CommandFile = {
   readonly prints: Prints
   /** It goes on when nobody reads what it prints. */
   readonly isServing?: boolean
+  /** Its arguments belong to another program, options too. */
+  readonly foreign?: Foreign
   /** Declares the arguments and options to the parser. */
   define?(command: Command): void
   /** Does it, and answers the exit code when that is not 0. Arguments that were left out are not in the list. */
@@ -27,14 +30,18 @@ type Options = any
 /** Options that a command has because of what it prints. */
 export const outputFlags: Readonly<Record<Prints, readonly string[]>> = {
   one: ['--json'],
+  change: ['--json', '--quiet'],
   list: ['--json', '--plain', '--quiet'],
   stream: ['--json', '--ndjson'],
 }
 
 /** Gives the parser's command what its file declares. */
 export function declare(command: Command, file: CommandFile): void {
-  command.usage([file.usage, '[options]'].filter(Boolean).join(' '))
+  // Before a program of another's stand our options, or they would be its own.
+  const words = file.foreign === undefined ? [file.usage, '[options]'] : ['[options]', file.usage]
+  command.usage(words.filter(Boolean).join(' '))
   file.define?.(command)
+  if (file.foreign !== undefined) takeForeign(command, file.foreign)
   const flags = outputFlags[file.prints]
   command.optionsGroup('Output:')
   command.option('--json', 'print JSON; --json=id,state picks fields')

@@ -1,7 +1,9 @@
 // Completion in the shell. The scripts and the matching are @bomb.sh/tab's; here it gets the command tree, and the ids of
 // tasks from the server.
 import type { RootCommand } from '@bomb.sh/tab'
+import type { Command } from 'commander'
 import type { Context } from './context.ts'
+import { findCommand, findForeign, takesForeign } from './foreign.ts'
 import { listTasks } from './list-tasks.ts'
 import { createProgram, loadAll } from './program.ts'
 import { clean } from './render/text.ts'
@@ -22,7 +24,8 @@ export async function suggest(context: Context, words: readonly string[]): Promi
   // Options and the commands themselves are known without a server.
   const mayBeId = words.length > 1 && !words.at(-1)?.startsWith('-')
   const ids = mayBeId ? await idsOf(context) : []
-  const text = await printed((tab) => {
+  const text = await printed((tab, program) => {
+    if (isForeign(program, words)) return console.log(OTHERS)
     for (const command of tab.commands.values()) {
       const argument = command.arguments.get('id')
       if (argument === undefined) continue
@@ -33,6 +36,15 @@ export async function suggest(context: Context, words: readonly string[]): Promi
     tab.parse([...words])
   })
   return text.split('\n').filter((line) => line !== '')
+}
+
+const OTHERS = ':0' // as the scripts read it: the shell completes by itself, with the names of files
+
+/** The last word belongs to another program, or names it. */
+function isForeign(program: Command, words: readonly string[]): boolean {
+  const { command, at } = findCommand(program, words)
+  if (findForeign(command, words, at) !== undefined) return true
+  return takesForeign(command) && words.slice(at, -1).includes('--')
 }
 
 const BUDGET_MS = 300 // longer than that, and the person has typed on
@@ -50,7 +62,7 @@ async function idsOf(context: Context): Promise<(readonly [string, string])[]> {
 }
 
 /** The package prints by itself: what it says is caught. */
-async function printed(use: (tab: RootCommand) => void): Promise<string> {
+async function printed(use: (tab: RootCommand, program: Command) => void): Promise<string> {
   const { default: toTab } = await import('@bomb.sh/tab/commander')
   // It brings commands of these names itself, and refuses to find them there.
   const program = createProgram(async () => {}, ['completion', 'complete'])
@@ -60,7 +72,7 @@ async function printed(use: (tab: RootCommand) => void): Promise<string> {
   const { log } = console
   console.log = (...parts: unknown[]) => void lines.push(parts.join(' '))
   try {
-    use(tab)
+    use(tab, program)
   } finally {
     console.log = log
   }

@@ -130,7 +130,7 @@ describe('db', () => {
     await using target = await emptyDatabase()
     const env = { DATABASE_URL: target.databaseUrl }
     expect((await begin(['db', 'url'], { env })).stdout).toBe(`${target.databaseUrl}\n`)
-    await using program = runProgram('src/bin.ts', { args: ['db', 'shell', '--', '-Atc', 'select 6 * 7'], env })
+    await using program = runProgram('src/bin.ts', { args: ['db', 'shell', '-Atc', 'select 6 * 7'], env })
     expect(await program.exitCode).toBe(0)
     expect(program.stdout()).toBe('42\n')
     await using failing = runProgram('src/bin.ts', { args: ['db', 'shell', '--', '-c', 'select nothing'], env })

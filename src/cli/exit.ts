@@ -26,13 +26,13 @@ export const exitMeanings = {
   usage: 'the command line, or what it asks for, cannot be understood',
   not_found: 'not found',
   not_allowed: 'not allowed, or not signed in',
-  conflict: 'the state does not allow it, or it was changed meanwhile',
+  conflict: 'the state does not allow it, or another change came first',
   unreachable: 'the server cannot be reached, or cannot take work now',
   findings: 'a check found something',
   task_failed: 'a task that was waited for failed',
   task_canceled: 'a task that was waited for was canceled, superseded or skipped',
   some_failed: 'some of several did not end well',
-  timed_out: 'the time was over',
+  timed_out: 'timed out',
   interrupted: 'interrupted (Ctrl-C)',
   terminated: 'terminated (SIGTERM)',
 } as const satisfies Record<ExitName, string>
@@ -99,11 +99,12 @@ type Told = {
   readonly problem?: { readonly title: string; readonly request_id: string }
 }
 
-export function exitOf(error: unknown): number {
+function exitNameOf(error: unknown): ExitName {
   const { code, status } = (error ?? {}) as Told
-  const name = (typeof status === 'number' ? byStatus[status] : undefined) ?? byCode[String(code)] ?? 'failure'
-  return exitCodes[name]
+  return (typeof status === 'number' ? byStatus[status] : undefined) ?? byCode[String(code)] ?? 'failure'
 }
+
+export const exitOf = (error: unknown): number => exitCodes[exitNameOf(error)]
 
 /** Where the first token is found. */
 export const ADMIN_TOKEN = "the administrator's token is in the file `admin-token` in the server's data folder"
@@ -128,19 +129,73 @@ function inWords(message: string): string {
   })
 }
 
+const DEBUG = 'run again with --debug for the details'
+
+type Facts = {
+  readonly message: string
+  /** Ours, or the server's; undefined for what was not foreseen. */
+  readonly code: string | undefined
+  readonly remedy: string | undefined
+  readonly problem: Told['problem']
+}
+
+/** What to do where the system refused, by its code. */
+const systemRemedies: Readonly<Record<string, string>> = {
+  ENOENT: 'name one that exists',
+  EACCES: 'give this user the right to use it, or name another one',
+  EPERM: 'give this user the right to use it, or name another one',
+  EEXIST: 'remove it, or name another one',
+  EISDIR: 'name a file',
+  ENOTDIR: 'name a folder',
+  ENOSPC: 'free some space',
+  EADDRINUSE: 'choose another port with --port',
+}
+
+/** What the system refused: `ENOENT: no such file or directory, open '/x'` begins with the thing. */
+function factsOfSystem(message: string, code: unknown): Facts | undefined {
+  const remedy = systemRemedies[String(code)]
+  if (remedy === undefined) return undefined
+  const [, reason = message, name] = /^E[A-Z]+: (.*?), \w+(?: '(.*)')?$/s.exec(message) ?? []
+  const fact = name === undefined ? reason : `${name}: ${reason}`
+  return { message: fact, code: String(code).toLowerCase(), remedy, problem: undefined }
+}
+
+/** What is known of an error; undefined where there is nothing to say, as the person ended the command. */
+function factsOf(error: unknown): Facts | undefined {
+  const { message, code, status, problem, remedy } = (error ?? {}) as Told
+  if (code === 'interrupted' || code === 'terminated' || code === 'left') return undefined
+  const ofSystem = remedy === undefined ? factsOfSystem(message ?? '', code) : undefined
+  if (ofSystem !== undefined) return ofSystem
+  return {
+    message: inWords(message || String(error)),
+    code: typeof code === 'string' && /^[a-z_]+$/.test(code) ? code : undefined,
+    remedy: status === 401 ? SIGN_IN : typeof remedy === 'string' ? remedy : undefined,
+    problem,
+  }
+}
+
 /** An error as a person reads it: what happened, why, what to do about it, and by which id the server's log has it. */
 export function tell(error: unknown): string[] {
-  const { message, code, status, problem, ...told } = (error ?? {}) as Told
-  const remedy = status === 401 ? SIGN_IN : told.remedy
-  if (code === 'interrupted' || code === 'terminated' || code === 'left') return []
-  const isForeseen = typeof remedy === 'string' || (typeof code === 'string' && /^[a-z_]+$/.test(code))
+  const facts = factsOf(error)
+  if (facts === undefined) return []
+  const { message, code, problem } = facts
+  const remedy = facts.remedy ?? (code === undefined ? DEBUG : undefined)
   return [
-    `millrace: ${inWords(message || String(error))}`,
+    `millrace: ${message}`,
     ...(problem === undefined ? [] : [`why: ${problem.title} (${String(code)})`]),
-    ...(typeof remedy === 'string' ? [`to fix it: ${remedy}`] : []),
+    ...(remedy === undefined ? [] : [`to fix it: ${remedy}`]),
     ...(problem === undefined ? [] : [`request id: ${problem.request_id}`]),
-    ...(isForeseen ? [] : ['this was not foreseen; run again with --debug for the details']),
   ]
+}
+
+/** An error as a program reads it: what the server sent, or the same members for an error of our own. */
+export function problemOf(error: unknown): object | undefined {
+  const facts = factsOf(error)
+  if (facts === undefined) return undefined
+  const { message, code = 'unexpected', problem } = facts
+  const remedy = facts.remedy ?? (code === 'unexpected' ? DEBUG : undefined)
+  const given = problem ?? { code, title: exitMeanings[exitNameOf(error)], detail: message }
+  return { ...given, ...(remedy === undefined ? {} : { remedy }) }
 }
 
 /** The command line asks for something that cannot be. */

@@ -302,6 +302,13 @@ describe('completion', () => {
     // A server that is busy is not waited for, so that this may take more than one attempt.
     const wanted = `${id}\tready default/suggested`
     await waitFor(async () => (await suggest('show', '')).includes(wanted) || undefined)
+    expect(await suggest('node', 'add', '--parent', '1', '--ru')).toContain(
+      '--run-if\trun if the parent ended so (default: success)',
+    )
+    // Behind the program all words are its own: the shell suggests files.
+    for (const before of [[], ['--']]) {
+      expect(await suggest('node', 'add', '--parent', '1', ...before, 'sh', '-')).toEqual([':0', ''])
+    }
     expect((await suggest('complet')).join()).not.toContain('complete\t')
   })
 

@@ -88,27 +88,53 @@ export async function listNodes(
   }
 }
 
+/** What `--data` takes, for the help. */
+export const DATA = `KEY=TEXT, or KEY:=JSON for a value that is not text (timeout=10m, env:='{"CC":"clang"}'); may be given several times`
+
 /** `KEY=TEXT` and `KEY:=JSON` as data of a node. */
 export function dataOf(pairs: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     pairs.map((pair) => {
-      const [, key, sign, value = ''] = /^([^=]+?)(:?=)(.*)$/s.exec(pair) ?? []
-      if (key === undefined) throw new UsageError(`--data is ${pair}`, 'write KEY=TEXT, or KEY:=JSON')
-      return [key, sign === '=' ? value : parseJson(key, value)]
+      const { key, isJson, value } = partsOf(pair)
+      const remedy = `write JSON, such as ${key}:='["a", 1]', or ${key}=TEXT for a text`
+      return [key, isJson ? parseJson(key, value, remedy) : value]
     }),
   )
 }
 
-export function parseJson(key: string, text: string): unknown {
+function partsOf(pair: string): { readonly key: string; readonly isJson: boolean; readonly value: string } {
+  const [, key, sign, value = ''] = /^([^=]+?)(:?=)(.*)$/s.exec(pair) ?? []
+  if (key === undefined) {
+    throw new UsageError(`--data ${pair} has no value`, 'write KEY=TEXT for a text, or KEY:=JSON for any other value')
+  }
+  return { key, isJson: sign === ':=', value }
+}
+
+export function parseJson(key: string, text: string, remedy: string): unknown {
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch (error) {
-    throw new UsageError(`the value of ${key} is not JSON: ${(error as Error).message}`, 'write JSON, or KEY=TEXT')
+    throw new UsageError(`the value of ${key} is not JSON: ${(error as Error).message}`, remedy)
   }
   const flaw = findInexact(text)
   if (flaw === undefined) return parsed
   throw new UsageError(`the value of ${key} has a number that would be altered: ${flaw.message}`, 'write it as a text')
+}
+
+type Refusal = Error & { readonly remedy?: string; readonly problem?: { readonly errors?: readonly Flaw[] } }
+type Flaw = { readonly pointer: string }
+
+/** A refusal of a value that `--data` gave, with the other way to write it: text where JSON was given, and JSON for text. */
+export function withOtherForm(error: Refusal, pairs: readonly string[]): Error {
+  const refused = (error.problem?.errors ?? []).map(({ pointer }) => /\/data\/([^/]+)/.exec(pointer)?.[1])
+  const given = pairs.map(partsOf).find(({ key }) => refused.includes(key))
+  if (given === undefined || error.remedy !== undefined) return error
+  const { key, isJson, value } = given
+  const remedy = isJson
+    ? `${key}:= gives JSON; write ${key}=TEXT for a text`
+    : `${key}=${value} gives a text; write ${key}:=JSON for any other value, such as ${key}:=1 or ${key}:='["a"]'`
+  return Object.assign(error, { remedy })
 }
 
 /** What a node does, in a line, as far as its data tell. */

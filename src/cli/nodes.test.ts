@@ -21,6 +21,19 @@ describe('node add', () => {
     expect((await run(['node', 'get', id, 'stdout'])).stdout).toBe('a b|--json|')
   })
 
+  test('gives the program everything that stands behind it', async () => {
+    const words = ['sh', '-c', 'printf "%s|" "$@"', 'sh', '--json', '--version', '--server=x', '--', '-q']
+    const id = await idOf('--parent', 'root', ...words)
+    expect((await run(['node', 'wait', id])).exitCode).toBe(0)
+    expect((await run(['node', 'get', id, 'stdout'])).stdout).toBe('--json|--version|--server=x|--|-q|')
+  })
+
+  test('takes no unknown option before the program', async () => {
+    const { exitCode, stderr } = await run(['node', 'add', '--parnt', '1', 'ls', '--json'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('did you mean --parent?')
+  })
+
   test('runs a text in the shell, in a folder, with data', async () => {
     await using folder = await scratch()
     const id = await idOf('--shell', 'pwd; echo $X', '--cwd', folder.path, '--data', 'env:={"X":"y"}')
@@ -52,6 +65,25 @@ describe('node add', () => {
     expect(piped.stdout).toMatch(/^\d+\n$/)
   })
 
+  const text = /^to fix it: .*args=TEXT for a text$/m
+  const json = /^to fix it: .*args:=JSON for any other value/m
+  test.each([
+    ['a text that must be JSON', ['add', '--shell', 'x', '--data', 'args=1'], json],
+    ['JSON that must be a text', ['add', '--shell', 'x', '--data', 'cwd:=5'], /^to fix it: .*cwd=TEXT for a text$/m],
+    ['what is no JSON', ['add', '--shell', 'x', '--data', 'args:=[a'], text],
+    ['a pair without a value', ['add', '--shell', 'x', '--data', 'args'], /^to fix it: .*KEY=TEXT .* KEY:=JSON/m],
+    ['a text in an edit', ['edit', 'ID', '--data', 'args=1'], json],
+    ['a pair as the key', ['set', 'ID', 'args:=[1]'], /^to fix it: .*node set ID KEY VALUE.*--as-json/m],
+    ['what is no JSON as the value', ['set', 'ID', 'args', '[a', '--as-json'], /^to fix it: .*leave out --as-json/m],
+  ])('tells the other way to write %s', async (_, [verb = '', ...words], remedy) => {
+    const parent = words[0] === 'ID' ? await idOf('sleep', '600') : ''
+    const id = parent === '' ? '' : await idOf('--parent', parent, 'true')
+    const { exitCode, stderr } = await run(['node', verb, ...words.map((word) => (word === 'ID' ? id : word))])
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(remedy)
+    if (parent !== '') await run(['node', 'kill', parent, '--yes'])
+  })
+
   test('without anything to run, or with what is no JSON, is refused', async () => {
     for (const args of [[], ['--shell', 'x', '--type', 'sleep'], ['--type', 'sleep', '--data', 'seconds:=x']]) {
       expect((await run(['node', 'add', ...args])).exitCode).toBe(2)
@@ -59,7 +91,33 @@ describe('node add', () => {
   })
 })
 
+test('-q prints the id of what a command changes, and nothing else', async () => {
+  const parent = await idOf('sleep', '600')
+  const id = await idOf('--parent', parent, 'true')
+  const quiet = { stdout: `${id}\n`, stderr: '', exitCode: 0 }
+  expect(await run(['node', 'set', id, 'note', 'x', '-q'])).toMatchObject(quiet)
+  expect(await run(['node', 'edit', id, '--data', 'note=y', '--quiet'])).toMatchObject(quiet)
+  expect(await run(['node', 'rm', id, '--yes', '-q'])).toMatchObject({ stdout: '', stderr: '', exitCode: 0 })
+  expect(await run(['node', 'kill', parent, '--yes', '-q'])).toMatchObject({ stdout: `${parent}\n`, stderr: '' })
+})
+
 describe('node get', () => {
+  test('tells with --json what the server refused as the server said it', async () => {
+    const refused = await run(['node', 'get', '999999', '--json'])
+    expect(refused).toMatchObject({ exitCode: 3, stdout: '' })
+    expect(JSON.parse(refused.stderr)).toMatchObject({
+      type: expect.any(String),
+      title: expect.any(String),
+      status: 404,
+      code: 'node_not_found',
+      detail: expect.stringContaining('999999'),
+      request_id: expect.any(String),
+    })
+    const signedOut = await run(['node', 'get', '1', '--json'], { env: { MILLRACE_TOKEN: 'wrong' } })
+    expect(signedOut.exitCode).toBe(4)
+    expect(JSON.parse(signedOut.stderr)).toMatchObject({ status: 401, remedy: expect.stringContaining('login') })
+  })
+
   test('follows output from before it begins to its end', async () => {
     const first = await idOf('--', 'sleep', '0.3')
     const id = await idOf('--parent', first, '--shell', 'echo one; sleep 0.3; echo two')
@@ -180,7 +238,7 @@ describe('node wait', () => {
     expect(waited.stdout.trim().split('\n')).toEqual(ids)
   })
 
-  test('for a state ends while the node runs, and 124 says that the time was over', async () => {
+  test('for a state ends while the node runs, and 124 means that it timed out', async () => {
     const id = await idOf('--', 'sleep', '3600')
     expect((await run(['node', 'wait', id, '--for', 'running'])).exitCode).toBe(0)
     const { exitCode, stderr } = await run(['node', 'wait', id, '--timeout', '200ms'])

@@ -30,8 +30,8 @@ export type Output = {
   readonly errorStyle: Style
   /** Cells in a line of the terminal; undefined where nothing is to be cut. */
   readonly width: number | undefined
-  /** Prints one thing. */
-  readonly one: (value: object, text: () => readonly string[]) => void
+  /** Prints one thing; quietly its ids alone. */
+  readonly one: (value: object, text: () => readonly string[], ids?: readonly string[]) => void
   /** Prints things as a table. `none` is said when there are none. */
   readonly list: <T extends object>(
     items: readonly T[],
@@ -71,8 +71,9 @@ export function createOutput({ stdout, stderr, environment }: World, options: Ou
     get width() {
       return width()
     },
-    one(value, text) {
+    one(value, text, ids = []) {
       if (format === 'json' || format === 'ndjson') json(pick(value, fields))
+      else if (format === 'quiet') for (const one of ids) line(one)
       else for (const one of text()) line(one)
     },
     async list(items, columns, { id, none }) {
@@ -96,7 +97,10 @@ export function createOutput({ stdout, stderr, environment }: World, options: Ou
     async write(bytes) {
       if (!stdout.write(bytes)) await once(stdout, 'drain')
     },
-    note: (text) => void stderr.write(`${text}\n`),
+    note(text) {
+      // What a list leaves out is told in any case.
+      if (format !== 'quiet' || options.prints !== 'change') stderr.write(`${text}\n`)
+    },
   }
 }
 

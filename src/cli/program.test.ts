@@ -94,7 +94,9 @@ describe('help', () => {
   test('a mistyped command gets the nearest one and exit code 2', async () => {
     const { exitCode, stderr } = await begin(['srve'])
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('Did you mean serve?')
+    expect(stderr).toBe(
+      "millrace: unknown command 'srve'\nto fix it: did you mean serve? `millrace --help` shows what it takes\n",
+    )
   })
 
   test('of a command is had in three ways', async () => {
@@ -213,6 +215,21 @@ describe('the process', () => {
     expect(program.stderr()).toBe('')
   })
 
+  test.each([
+    [['--help'], 'stdout', 0],
+    [['help', 'node', 'add'], 'stdout', 0],
+    [['help', 'ids'], 'stdout', 0],
+    [['completion', 'bash'], 'stdout', 0],
+    [['config', 'explain', '--json'], 'stdout', 0],
+    [['config', 'explain', 'nosuch'], 'stderr', 2],
+    [['nosuch'], 'stderr', 2],
+  ] as const)('%j ends without a word when its reader has closed %s', async (args, sink, exitCode) => {
+    await using program = runProgram('src/bin.ts', { args: [...args] })
+    program.child[sink]?.destroy()
+    expect(await program.exitCode).toBe(exitCode)
+    expect(program.stderr() + (sink === 'stderr' ? program.stdout() : '')).toBe('')
+  })
+
   test('tells an error without a stack, and with one when asked', async () => {
     const env = { MILLRACE_PORT: 'seven' }
     const plain = await begin(['config', 'explain'], { env })
@@ -221,4 +238,42 @@ describe('the process', () => {
     const debugged = await begin(['config', 'explain', '--debug'], { env })
     expect(debugged.stderr).toMatch(/\n {4}at /)
   })
+
+  const unreachable = ['--server', 'http://127.0.0.1:9']
+  test.each([
+    ['an option', ['ls', '--nosuch'], 2, /unknown option '--nosuch'/, /`millrace ls --help`/],
+    ['a missing argument', ['show'], 2, /missing required argument 'id'/, /`millrace show --help`/],
+    ['a value', ['ls', '--limit', 'x'], 2, /expected a whole number from 1$/, /`millrace ls --help`/],
+    ['a state', ['ls', '--state', 'x'], 2, /"x" is no state/, /^states are waiting/],
+    ['a topic', ['help', 'nosuch'], 2, /no command and no topic/, /^topics are/],
+    ['a setting', ['config', 'get', 'prot'], 2, /prot/, /./],
+    ['a colour', ['ls', '--color', 'red'], 2, /--color is red/, /^use auto/],
+    ['a server', ['ls', ...unreachable], 6, /no server answers at http:\/\/127.0.0.1:9/, /millrace serve/],
+    ['an input', ['run', 'a', 'b', '--input', 'x:=1'], 2, /inputs are texts/, /^write x=1$/],
+    [
+      'a body',
+      ['api', 'POST', '/v1/x', '--body', '/nosuch/x', ...unreachable],
+      1,
+      /nosuch\/x: no such file/,
+      /^name one/,
+    ],
+    ['a file', ['workflow', 'lint', 'nosuch.yaml'], 2, /nosuch\.yaml/, /./],
+  ])(
+    'tells what is wrong with %s in one form, and as one problem with --json',
+    async (...[, args, exitCode, fact, fix]) => {
+      const told = await begin(args)
+      expect(told).toMatchObject({ exitCode, stdout: '' })
+      const [first = '', second = '', ...rest] = told.stderr.trimEnd().split('\n')
+      expect(first).toMatch(/^millrace: /)
+      expect(first).toMatch(fact)
+      expect(second.replace(/^to fix it: /, '')).toMatch(fix)
+      expect(rest).toEqual([])
+      const json = await begin([...args, '--json'])
+      expect(json).toMatchObject({ exitCode, stdout: '' })
+      const problem = JSON.parse(json.stderr)
+      expect(problem).toMatchObject({ code: expect.any(String), title: expect.any(String) })
+      expect(problem.detail).toMatch(fact)
+      expect(problem.remedy).toMatch(fix)
+    },
+  )
 })

@@ -1,9 +1,11 @@
-import { Command, CommanderError } from 'commander'
+import { Command } from 'commander'
 import { type CommandFile, declare, splitJsonFields } from './command.ts'
 import type { GlobalOptions } from './context.ts'
-import { exitCodes, exitOf, tell, UsageError } from './exit.ts'
+import { exitCodes, UsageError } from './exit.ts'
+import { findCommand, findForeign } from './foreign.ts'
 import type { Loaders } from './host.ts'
 import type { Entry } from './leaf.ts'
+import { asksJson, ofParser, tellError } from './tell-error.ts'
 import { topics } from './topics.ts'
 import { hidden, tree } from './tree.ts'
 import { version } from './version.ts'
@@ -22,11 +24,11 @@ export function createProgram(perform: Perform, without: readonly string[] = [])
     .version(version(), '-V, --version', 'print the version')
     .configureHelp({ showGlobalOptions: true, subcommandTerm: (command) => command.name() })
     .showSuggestionAfterError(true)
-    .showHelpAfterError('(add --help for the usage)')
+    .helpOption('-h, --help', 'print this help')
     .exitOverride()
-    .option('--server <url>', 'the server to ask (default: MILLRACE_URL, the context in use, or this machine)')
-    .option('--token-file <path>', 'file that holds the token to send (default: MILLRACE_TOKEN, or as the server)')
-    .option('--color <when>', 'auto, always or never', 'auto')
+    .option('--server <url>', 'use this server (default: MILLRACE_URL, the context in use, or this machine)')
+    .option('--token-file <path>', 'send the token in this file (default: MILLRACE_TOKEN, or as the server)')
+    .option('--color <when>', 'use colours: auto, always or never', 'auto')
     .option('--debug', 'print the stack of an error')
   for (const { title, commands } of tree) {
     program.commandsGroup(`${title}:`)
@@ -71,15 +73,19 @@ export async function loadAll(command: Command, perform: Perform): Promise<void>
   for (const below of command.commands) await loadAll(below, perform)
 }
 
-/** Runs the command line and answers the exit code. Errors are told on standard error: what, why, and what to do. */
+/** Runs the command line and returns the exit code. Errors go to standard error: what, why, and what to do. */
 export async function run(argv: readonly string[], loaders: Loaders, world: World = processWorld): Promise<number> {
   const { stdout, stderr } = world
   let exitCode: number = exitCodes.done
-  const program = createProgram(async (file, args, options) => {
+  let isServing = false
+  let asJson = asksJson(argv)
+  endWithReader(world, () => isServing)
+  const perform: Perform = async (file, args, options) => {
+    isServing = file.isServing ?? false
+    asJson = Boolean(options.json || options.ndjson)
     // Help and a mistyped name do without it.
     const { createContext } = await import('./context.ts')
     const context = createContext({ world, loaders, options, prints: file.prints })
-    if (!file.isServing) endWithReader(stdout)
     try {
       exitCode = (await file.run(context, args, options)) ?? exitCodes.done
     } catch (error) {
@@ -88,18 +94,9 @@ export async function run(argv: readonly string[], loaders: Loaders, world: Worl
     } finally {
       context.end()
     }
-  })
-  const write = (sink: Sink) => (text: string) => void sink.write(text)
-  const forAll = (command: Command) => {
-    command.configureOutput({
-      writeOut: write(stdout),
-      writeErr: write(stderr),
-      getOutHelpWidth: () => (stdout.isTTY ? (stdout.columns ?? 80) : 100),
-      getErrHelpWidth: () => (stderr.isTTY ? (stderr.columns ?? 80) : 100),
-    })
-    for (const below of command.commands) forAll(below)
   }
-  forAll(program)
+  const program = createProgram(perform)
+  writeTo(program, world)
   try {
     const asked = askedHelp(argv)
     const topic = asked && (await explain(program, asked.words))
@@ -107,16 +104,39 @@ export async function run(argv: readonly string[], loaders: Loaders, world: Worl
       stdout.write(topic)
       return exitCode
     }
-    await program.parseAsync(splitJsonFields(asked?.argv ?? argv))
+    const marked = await markForeign(program, asked?.argv ?? argv, perform)
+    asJson = asksJson(marked)
+    await program.parseAsync(splitJsonFields(marked))
     return exitCode
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
-    // A message may carry names that others chose.
-    const { cleanLines } = await import('./render/text.ts')
-    for (const line of tell(error).flatMap(cleanLines)) stderr.write(`${line}\n`)
-    if (program.opts<GlobalOptions>().debug) stderr.write(`${(error as Error).stack ?? String(error)}\n`)
-    return exitOf(error)
+    return tellError(stderr, error, { asJson, debug: program.opts<GlobalOptions>().debug ?? false })
   }
+}
+
+/** Has the parser print help to these sinks, and throw what is wrong as an error like all others. */
+function writeTo(command: Command, world: World): void {
+  const { stdout, stderr } = world
+  const widthOf = (sink: Sink) => (sink.isTTY ? (sink.columns ?? 80) : 100)
+  command.configureOutput({
+    writeOut: (text) => void stdout.write(text),
+    writeErr: (text) => void stderr.write(text),
+    outputError: () => {},
+    getOutHelpWidth: () => widthOf(stdout),
+    getErrHelpWidth: () => widthOf(stderr),
+  })
+  command.exitOverride((error) => {
+    throw ofParser(error, command)
+  })
+  for (const below of command.commands) writeTo(below, world)
+}
+
+/** Puts `--` before the words that belong to another program: the parser would take its options for ours. */
+async function markForeign(program: Command, argv: readonly string[], perform: Perform): Promise<readonly string[]> {
+  const [node = '', script = '', ...words] = argv
+  const { command, at } = findCommand(program, words)
+  await load(command, perform)
+  const foreign = findForeign(command, words, at)
+  return foreign === undefined ? argv : [node, script, ...words.slice(0, foreign), '--', ...words.slice(foreign)]
 }
 
 /** What `help TOPIC` prints; undefined where it is a command that is to be explained. Throws when it is neither. */
@@ -143,11 +163,14 @@ function askedHelp(argv: readonly string[]): { readonly argv: string[]; readonly
   return { argv: [node, script, ...words.slice(0, at), ...about, '--help'], words: about }
 }
 
-/** `millrace ls | head` ends when `head` has seen enough, and says nothing about it. */
-function endWithReader(stdout: Sink): void {
-  stdout.once('error', (error: NodeJS.ErrnoException) => {
+/** `millrace ls | head` ends when `head` has seen enough, and says nothing about it. A server goes on. */
+function endWithReader({ stdout, stderr }: World, isServing: () => boolean): void {
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (isServing()) return
     if (error.code === 'EPIPE') process.exit(exitCodes.done)
-    process.stderr.write(`millrace: standard output cannot be written: ${error.message}\n`)
+    stderr.write(`millrace: standard output cannot be written: ${error.message}\n`)
     process.exit(exitCodes.failure)
   })
+  // There is no place left for messages; the exit code still says how it ended.
+  stderr.on('error', () => {})
 }

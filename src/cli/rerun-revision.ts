@@ -57,8 +57,8 @@ async function ask(context: Context, found: Again): Promise<void> {
 
 function list({ output }: Context, tasks: Again): Promise<void> {
   const columns = [
-    { title: 'id', of: ({ id }: Again[number]) => id },
-    { title: 'task', of: ({ key }: Again[number]) => clean(key) },
+    { title: 'id', of: ({ id }: Again[number]) => id, align: 'right' as const },
+    { title: 'task', of: ({ key }: Again[number]) => clean(key), importance: 'name' as const },
   ]
   return output.list(tasks, columns, { id: ({ id }) => id, none: 'nothing to run again' })
 }

@@ -20,7 +20,7 @@ export const scheduleColumns: readonly Column<Shown>[] = [
   { title: 'workflow', of: ({ workflow }) => clean(workflow), least: 10 },
   { title: 'when', of: ({ cron, timezone }) => clean(`${cron} ${timezone}`), least: 15 },
   { title: 'state', of: ({ state }) => state },
-  { title: 'next', of: (one) => one.next_at ?? '' },
+  { title: 'next', of: ({ next_at }) => ago(next_at), plain: ({ next_at }) => next_at ?? '' },
   {
     title: 'last',
     of: ({ last }) => (last === null ? '' : `${last.outcome} ${ago(last.at)}`),

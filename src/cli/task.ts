@@ -65,7 +65,7 @@ export function taskColumns(style: Style): Column<TaskSummary>[] {
       paint: (text, { state }) => paintState(style, state, text),
     },
     { title: 'kind', of: ({ kind }) => kind ?? '(milestone)', plain: ({ kind }) => kind ?? '', least: 10 },
-    { title: 'name', of: nameOf, least: 12 },
+    { title: 'name', of: nameOf, importance: 'name' },
     { title: 'created', of: ({ created_at }) => ago(created_at), plain: ({ created_at }) => created_at },
     { title: 'ran', of: (task) => ranFor(task), plain: ({ started_at }) => started_at ?? '', align: 'right' },
   ]

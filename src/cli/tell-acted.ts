@@ -46,7 +46,7 @@ function listActed(output: Output, acted: readonly Acted[]): Promise<void> {
   return output.list(
     rows,
     [
-      { title: 'id', of: ({ id }) => id },
+      { title: 'id', of: ({ id }) => id, importance: 'key' },
       { title: 'state', of: ({ state }) => state ?? '' },
       { title: 'error', of: ({ error }) => error?.message ?? '' },
     ],

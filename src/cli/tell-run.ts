@@ -11,9 +11,11 @@ type Planned = {
 /** Says which tasks a run has, and how to follow it. */
 export function tellRun(output: Output, planned: Planned): void {
   const { archive, rev, run, tasks } = planned
-  output.one(planned, () => [
+  const told = () => [
     `run ${clean(run)} of ${clean(archive)} at revision ${rev}: ${count(tasks.length, 'task')}`,
     ...tasks.map(({ id, key }) => `  ${id}  ${clean(key)}`),
-  ])
-  output.note(`watch with \`millrace watch ${tasks.map(({ id }) => id).join(' ')}\``)
+  ]
+  const ids = tasks.map(({ id }) => id)
+  output.one(planned, told, ids)
+  output.note(`watch with \`millrace watch ${ids.join(' ')}\``)
 }

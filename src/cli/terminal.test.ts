@@ -1,7 +1,8 @@
 // A real terminal, as util-linux's `script` makes one.
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compiledFrom } from '../../test/program.ts'
+import { database } from '../../test/database.ts'
+import { compiledFrom, follow } from '../../test/program.ts'
 import { ADMIN } from '../../test/server.ts'
 import { aTaskServer, type TaskServer } from '../../test/task-server.ts'
 
@@ -18,17 +19,19 @@ async function aLog(): Promise<string> {
   return JSON.parse((await server.commandLine(['node', 'get', id, '--json'])).stdout).metadata.task
 }
 
-function inTerminal(args: readonly string[], env: Record<string, string> = {}) {
+function startInTerminal(args: readonly string[], env: Record<string, string> = {}) {
   const words = [process.execPath, compiledFrom('src/bin.ts'), ...args]
-  const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
+  const child = spawn('script', ['-qec', `stty cols 80 rows 24; ${words.join(' ')}`, '/dev/null'], {
     env: { PATH: process.env['PATH'], TERM: 'xterm', MILLRACE_URL: server.url, MILLRACE_TOKEN: ADMIN, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let text = ''
-  child.stdout.on('data', (chunk) => (text += chunk))
-  return new Promise<{ text: string; exitCode: number | null }>((resolve) => {
-    child.once('close', (exitCode) => resolve({ text: text.replaceAll('\r\n', '\n'), exitCode }))
-  })
+  return follow(child)
+}
+
+async function inTerminal(args: readonly string[], env: Record<string, string> = {}) {
+  await using program = startInTerminal(args, env)
+  const exitCode = await program.exitCode
+  return { text: program.stdout().replaceAll('\r\n', '\n'), exitCode }
 }
 
 test('a log is shown by the pager of the person', async () => {
@@ -46,4 +49,22 @@ test('a terminal gets colours and its own width', async () => {
   const { text, exitCode } = await inTerminal(['why', await aLog()])
   expect(exitCode).toBe(0)
   expect(text).toContain('\u001b[32m✓ succeeded\u001b[39m')
+})
+
+test('a table fits a terminal of 80 columns, and is cut nowhere else', async () => {
+  const [scope, key] = [`a-scope-${'s'.repeat(60)}`, 'a-key']
+  const id = await server.add({ scope, key })
+  const { text } = await inTerminal(['ls', '--scope', scope], { NO_COLOR: '1' })
+  const bare = text.trimEnd().split('\n')
+  expect(bare[1]).toMatch(new RegExp(`^${id} {2}.* a-scope-s+… `))
+  for (const line of bare) expect(line.length).toBeLessThanOrEqual(80)
+  expect((await server.commandLine(['ls', '--scope', scope])).stdout).toContain(`${scope}/${key}`)
+})
+
+test('a server on a terminal logs readable lines, and its address in a line alone', async () => {
+  await using db = await database()
+  const env = { MILLRACE_DATABASE_URL: db.databaseUrl, MILLRACE_ADMIN_TOKEN: ADMIN, NO_COLOR: '1' }
+  await using program = startInTerminal(['serve', '--port', '0', '--data', '/nonexistent'], env)
+  await program.line(/^millrace listening on http:\/\/127\.0\.0\.1:\d+\r?$/)
+  expect(program.stdout()).toMatch(/^\d\d:\d\d:\d\d INFO {2}Server listening at http/m)
 })

@@ -40,7 +40,7 @@ one must fit; a star at the end stands for anything; quotation marks keep spaces
   queue:heavy       the lane that dispatchers listen to
   key:12:index      its key within the scope
   id:118            its number
-  is:stuck          ready, and nobody performs its kind
+  is:stuck          ready, and no worker runs its kind
 
   millrace ls 'state:failed,canceled scope:archive:*'
   millrace retry --filter 'state:failed kind:node' --dry-run`,
@@ -55,8 +55,11 @@ is cut and nothing is animated.
   --json=id,state   these fields alone
   --ndjson          one JSON value a line, as things happen (events, logs, watch, top)
   --plain           values separated by tabs, without a header; times as RFC 3339
-  -q, --quiet       ids alone
-  --color WHEN      auto, always or never; NO_COLOR and FORCE_COLOR are heard`,
+  -q, --quiet       ids alone: of a list, and of what a command adds or changes; else nothing
+  --color WHEN      auto, always or never; NO_COLOR and FORCE_COLOR are heard
+
+An error is on standard error, in a line each: what happened, why, what to do. With --json or --ndjson it is
+one JSON object with the members code, title, detail and remedy.`,
   },
   {
     name: 'exit-codes',

@@ -19,7 +19,7 @@ export const stateOf = ({ enabled, failing_since }: Webhook): string =>
 export const webhookColumns: readonly Column<Webhook>[] = [
   { title: 'id', of: ({ id }) => id, align: 'right' },
   { title: 'state', of: stateOf },
-  { title: 'url', of: ({ url }) => url, least: 20 },
+  { title: 'url', of: ({ url }) => url, least: 20, importance: 'name' },
   { title: 'scopes', of: ({ scopes }) => told(scopes), least: 8 },
   { title: 'events', of: ({ names }) => told(names), least: 8 },
   { title: 'created', of: ({ created_at }) => ago(created_at), plain: ({ created_at }) => created_at },

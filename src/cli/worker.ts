@@ -17,7 +17,7 @@ export type ShownWorker = {
 
 export const workerColumns: readonly Column<ShownWorker>[] = [
   { title: 'id', of: ({ id }) => String(id), align: 'right' },
-  { title: 'name', of: ({ name }) => clean(name), least: 12 },
+  { title: 'name', of: ({ name }) => clean(name), importance: 'name' },
   {
     title: 'alive',
     of: (worker) => (worker.is_alive ? 'yes' : 'no'),

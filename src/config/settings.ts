@@ -128,7 +128,7 @@ export const settings = [
     expected: 'a whole number from 1 to 10000',
     parse: (text) => (text === '0' ? undefined : wholeNumber(10_000)(text)),
     byDefault: '8',
-    sentence: 'Tasks that this process performs at once.',
+    sentence: 'Tasks that this process runs at once.',
   },
   {
     name: 'queues',
@@ -136,7 +136,7 @@ export const settings = [
     expected: 'names of queues, separated by commas',
     parse: matching(/^\w[\w.-]*(,\w[\w.-]*)*$/),
     byDefault: 'default',
-    sentence: 'Queues whose tasks this process performs.',
+    sentence: 'Queues whose tasks this process runs.',
   },
   {
     name: 'grace_seconds',
@@ -192,7 +192,15 @@ export const settings = [
     expected: `one of ${logLevels.join(', ')}`,
     parse: oneOf(logLevels),
     byDefault: 'info',
-    sentence: 'How much is logged, as JSON lines on standard error.',
+    sentence: 'How much is logged, on standard error.',
+  },
+  {
+    name: 'log_format',
+    flag: '--log-format <format>',
+    expected: 'auto, text or json',
+    parse: oneOf(['auto', 'text', 'json']),
+    byDefault: 'auto',
+    sentence: 'Form of the log: readable `text`, or `json` lines. `auto` is text on a terminal, and JSON elsewhere.',
   },
   {
     name: 'url',
@@ -236,6 +244,7 @@ export type Config = {
   readonly outbound_allow?: string
   readonly poll_seconds: number
   readonly log_level: (typeof logLevels)[number]
+  readonly log_format: 'auto' | 'text' | 'json'
   readonly url?: string
   readonly token?: string
 }

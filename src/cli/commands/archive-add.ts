@@ -23,7 +23,7 @@ export const archiveAdd: CommandFile = {
     'millrace archive add My-Project --svn /srv/svn/my-project --from 1',
     'millrace archive add Site --git https://host/site.git --branch main --json',
   ],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('<name>', 'letters, digits, spaces, ".", "_" and "-"')
@@ -42,7 +42,7 @@ export const archiveAdd: CommandFile = {
     const folder = context.world.workingDirectory ?? process.cwd()
     const body = { source: sourceOf(options, folder), ...(from === undefined ? {} : { from }) }
     const archive = await client.call(routes.archives.put, { params: { name }, body }, { signal: context.signal })
-    context.output.one(archive, () => describeArchive(archive, context.output))
+    context.output.one(archive, () => describeArchive(archive, context.output), [archive.name])
     if (archive.source.type !== 'push')
       context.output.note(
         `to be told of commits at once: \`millrace hook install --${archive.source.type} PATH --archive ${name}\``,

@@ -9,7 +9,7 @@ type Options = { readonly accept?: 'rewritten' }
 export const archiveCatchUp: CommandFile = {
   usage: 'NAME [--accept rewritten]',
   examples: ['millrace archive catch-up My-Project', 'millrace archive catch-up My-Project --accept rewritten --json'],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('<name>', ARCHIVE)
@@ -24,10 +24,11 @@ export const archiveCatchUp: CommandFile = {
     const body = accept === undefined ? {} : { accept }
     const archive = await client.call(routes.archives.catchUp, { params: { name }, body }, { signal })
     const { problem } = archive
-    output.one(archive, () => [
+    const told = () => [
       `${clean(name)}: ${progress(archive)}`,
       ...(problem === null ? [] : [output.style.red(clean(problem.message))]),
       ...(problem?.remedy == null ? [] : [clean(problem.remedy.replaceAll('NAME', name))]),
-    ])
+    ]
+    output.one(archive, told, [name])
   },
 }

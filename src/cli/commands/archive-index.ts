@@ -21,7 +21,7 @@ const columns: readonly Column<Item>[] = [
   { title: 'size', of: ({ size }) => (size === null ? '-' : String(size)), align: 'right' },
   { title: 'changed', of: ({ last_changed }) => (last_changed === null ? '-' : String(last_changed)), align: 'right' },
   { title: 'sha-256', of: ({ sha256 }) => sha256?.slice(0, 12) ?? '-', plain: ({ sha256 }) => sha256 ?? '-' },
-  { title: 'path', of: ({ path, kind }) => (kind === 'folder' ? `${path}/` : path), least: 20 },
+  { title: 'path', of: ({ path, kind }) => (kind === 'folder' ? `${path}/` : path), importance: 'key' },
 ]
 const place: Column<Item> = {
   title: 'found',
@@ -40,12 +40,12 @@ export const archiveIndex: CommandFile = {
   define(command) {
     command
       .argument('<name>', 'the archive')
-      .option('--rev <revision>', 'a number, or a commit of git; the youngest that is indexed without it')
+      .option('--rev <revision>', 'a number, or a commit of git (default: the newest that is indexed)')
       .option('--path <path>', 'a file, or a folder whose contents are listed or searched')
-      .option('--search <words>', 'words that are all in the path or all in the text; word* is how one begins')
-      .option('--recursive', 'all files below the folder, not only what lies in it')
-      .option('--limit <number>', 'how many at most', positiveInteger, 100)
-      .option('--all', 'all of them')
+      .option('--search <words>', 'find files with all these words in the path or the text; `word*` matches a prefix')
+      .option('--recursive', 'list all files below the folder')
+      .option('--limit <number>', 'list at most so many', positiveInteger, 100)
+      .option('--all', 'list all')
   },
   async run(context, [name = ''], { rev, path, search, recursive, limit, all }: Options) {
     const { output, signal } = context

@@ -20,7 +20,7 @@ export const archiveLs: CommandFile = {
     await output.list(
       archives,
       [
-        { title: 'name', of: ({ name }) => name, least: 12 },
+        { title: 'name', of: ({ name }) => name, importance: 'key' },
         {
           title: 'state',
           of: ({ state }) => paintArchive(output.style, state),

@@ -6,11 +6,11 @@ import { clean } from '../render/text.ts'
 export const archiveResume: CommandFile = {
   usage: 'NAME',
   examples: ['millrace archive resume My-Project', 'millrace archive resume My-Project --json=state'],
-  prints: 'one',
+  prints: 'change',
   define: (command) => void command.argument('<name>', ARCHIVE),
   async run({ output, server, signal }, [name = '']) {
     const { client, routes } = await server()
     const archive = await client.call(routes.archives.release, { params: { name } }, { signal })
-    output.one(archive, () => [`${clean(name)} is active; ${progress(archive)}`])
+    output.one(archive, () => [`${clean(name)} is active; ${progress(archive)}`], [name])
   },
 }

@@ -23,9 +23,9 @@ export const artifacts: CommandFile = {
     command
       .argument('<id>', ID)
       .argument('[path...]', 'files to list or fetch (default: all)')
-      .option('--get', 'fetch them')
-      .option('--to <folder>', 'where to', '.')
-      .option('--force', 'replace files that are there')
+      .option('--get', 'fetch the files')
+      .option('--to <folder>', 'folder to fetch into', '.')
+      .option('--force', 'replace existing files')
   },
   async run(context, [id = '', ...paths], options: Options) {
     const server = await context.server()
@@ -42,7 +42,7 @@ export const artifacts: CommandFile = {
     await context.output.list(
       chosen,
       [
-        { title: 'path', of: ({ path }) => clean(path), least: 20 },
+        { title: 'path', of: ({ path }) => clean(path), importance: 'key' },
         { title: 'bytes', of: ({ size }) => String(size), align: 'right' },
         { title: 'sha256', of: ({ sha256 }) => sha256.slice(0, 12), plain: ({ sha256 }) => sha256 },
       ],

@@ -11,14 +11,14 @@ type Options = { readonly txn?: string; readonly message?: string; readonly auth
 export const commit: CommandFile = {
   usage: '[ARCHIVE REV] [--txn NAME] [-m TEXT] [--author NAME]',
   examples: ['millrace commit My-Project 12', 'millrace commit -m "update the index of words [skip millrace]"'],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('[archive]', ARCHIVE)
       .argument('[rev]', 'number of the revision; in git also the commit')
-      .option('--txn <name>', 'the third argument of the hook of Subversion')
-      .option('-m, --message <text>', 'inside a task: commit all that is different in its workspace')
-      .option('--author <name>', 'of that commit (default: Millrace)')
+      .option('--txn <name>', 'third argument of the post-commit hook of Subversion')
+      .option('-m, --message <text>', 'inside a task: commit all changes in its workspace')
+      .option('--author <name>', 'author of that commit (default: Millrace)')
   },
   async run(context, [name, rev], options: Options) {
     if (name === undefined) return commitHere(context, options)

@@ -7,7 +7,7 @@ export const configExplain: CommandFile = {
   usage: '[SETTING...]',
   examples: ['millrace config explain', 'MILLRACE_PORT=8080 millrace config explain port --json'],
   prints: 'list',
-  define: (command) => void command.argument('[setting...]', 'only these'),
+  define: (command) => void command.argument('[setting...]', 'print only these settings'),
   async run({ output, sources }, names) {
     const { explained } = await readConfig(sources())
     const unknown = names.filter((name) => !explained.some((setting) => setting.name === name))
@@ -19,7 +19,7 @@ export const configExplain: CommandFile = {
     await output.list<Explained>(
       shown,
       [
-        { title: 'setting', of: ({ name }) => name },
+        { title: 'setting', of: ({ name }) => name, importance: 'key' },
         {
           title: 'value',
           of: ({ value }) => String(value ?? '-'),

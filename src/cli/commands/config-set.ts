@@ -7,12 +7,12 @@ import { readSecret } from '../prompt.ts'
 export const configSet: CommandFile = {
   usage: 'SETTING [VALUE] [--unset]',
   examples: ['millrace config set port 8080', 'millrace config set database_url < url.txt'],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('<setting>', 'its name, as `millrace config explain` lists it')
-      .argument('[value]', 'what it is to be; of a secret from standard input')
-      .option('--unset', 'take it out of the file')
+      .argument('[value]', 'new value; a secret comes from standard input')
+      .option('--unset', 'remove it from the file')
   },
   async run(context, [name = '', given], { unset }: { unset?: boolean }) {
     if (unset && given !== undefined) throw new UsageError('a value and --unset exclude each other', 'give one of them')
@@ -27,9 +27,8 @@ export const configSet: CommandFile = {
     }
     const path = await changeConfig(name, value, context.sources())
     const shown = isSecret ? '(not shown)' : (value ?? null)
-    context.output.one({ name, value: shown, path }, () => [
-      `${unset ? `${name} is no longer` : `${name} is ${shown}`} in ${path}`,
-    ])
+    const told = `${unset ? `${name} is no longer` : `${name} is ${shown}`} in ${path}`
+    context.output.one({ name, value: shown, path }, () => [told], [name])
     context.output.note('a server that runs takes it up when it is started again')
   },
 }

@@ -9,8 +9,9 @@ export const contextAdd: CommandFile = {
     'millrace context add ci https://millrace.example.org',
     'millrace context add local http://127.0.0.1:7420',
   ],
-  prints: 'one',
-  define: (command) => void command.argument('<name>', 'of the context').argument('<url>', 'of the server'),
+  prints: 'change',
+  define: (command) =>
+    void command.argument('<name>', 'name of the context').argument('<url>', 'address of the server'),
   async run({ output, sources, world: { environment } }, [name = '', given = '']) {
     checkName(name)
     // Checked like any address that is given.
@@ -21,6 +22,6 @@ export const contextAdd: CommandFile = {
     // A token belongs to the server it was made by.
     const context = old?.url === url ? old : { url }
     writeContexts({ current: kept.current ?? name, contexts: { ...kept.contexts, [name]: context } }, environment)
-    output.one({ name, url }, () => [`added ${name}, ${url}; choose it with \`millrace context use ${name}\``])
+    output.one({ name, url }, () => [`added ${name}, ${url}; choose it with \`millrace context use ${name}\``], [name])
   },
 }

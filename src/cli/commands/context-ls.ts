@@ -17,7 +17,7 @@ export const contextLs: CommandFile = {
       rows,
       [
         { title: '', of: (row) => (row.current ? '*' : ''), plain: (row) => String(row.current) },
-        { title: 'name', of: ({ name }) => name },
+        { title: 'name', of: ({ name }) => name, importance: 'key' },
         { title: 'server', of: ({ url }) => url, least: 20 },
         { title: 'token', of: (row) => (row.signed_in ? 'kept' : '-'), plain: (row) => String(row.signed_in) },
       ],

@@ -6,12 +6,12 @@ import { contextNamed } from '../context-name.ts'
 export const contextUse: CommandFile = {
   usage: 'NAME',
   examples: ['millrace context use production', 'millrace context use local --json'],
-  prints: 'one',
-  define: (command) => void command.argument('<name>', 'of the context'),
+  prints: 'change',
+  define: (command) => void command.argument('<name>', 'name of the context'),
   async run({ output, world: { environment } }, [name = '']) {
     const kept = readContexts(environment)
     const { url } = contextNamed(kept, name)
     writeContexts({ ...kept, current: name }, environment)
-    output.one({ name, url }, () => [`commands ask ${name}, ${url}`])
+    output.one({ name, url }, () => [`commands ask ${name}, ${url}`], [name])
   },
 }

@@ -7,9 +7,9 @@ import { addFlags, flagsOf } from '../flags.ts'
 export const dbExport: CommandFile = {
   usage: 'FILE',
   examples: ['millrace db export millrace.copy.gz', 'millrace db export nightly.gz --data /var/lib/millrace --json'],
-  prints: 'one',
+  prints: 'change',
   define: (command) =>
-    void addFlags(command, ['data', 'database_url']).argument('<file>', 'to be written; one that is there is replaced'),
+    void addFlags(command, ['data', 'database_url']).argument('<file>', 'file to write; an existing one is replaced'),
   async run(context, [file = ''], options: Record<string, unknown>) {
     const config = await context.config(flagsOf(options))
     const host = await context.host()

@@ -10,9 +10,9 @@ export const dbImport: CommandFile = {
     'millrace db import millrace.copy.gz',
     'MILLRACE_DATABASE_URL_FILE=url.txt millrace db import millrace.copy.gz --json',
   ],
-  prints: 'one',
+  prints: 'change',
   define: (command) =>
-    void addFlags(command, ['data', 'database_url']).argument('<file>', 'what `millrace db export` wrote'),
+    void addFlags(command, ['data', 'database_url']).argument('<file>', 'file that `millrace db export` wrote'),
   async run(context, [file = ''], options: Record<string, unknown>) {
     const config = await context.config(flagsOf(options))
     const host = await context.host()

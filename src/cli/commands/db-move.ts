@@ -8,7 +8,7 @@ import { readSecret } from '../prompt.ts'
 export const dbMove: CommandFile = {
   usage: '',
   examples: ['millrace db move < new-url.txt', 'millrace db move --data /var/lib/millrace --json < new-url.txt'],
-  prints: 'one',
+  prints: 'change',
   define: (command) => void addFlags(command, ['data', 'database_url']),
   async run(context, _, options: Record<string, unknown>) {
     const flags = flagsOf(options)

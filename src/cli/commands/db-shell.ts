@@ -8,9 +8,11 @@ import { addFlags, flagsOf } from '../flags.ts'
 /** Opens psql on the database; the embedded one runs meanwhile. */
 export const dbShell: CommandFile = {
   usage: '[ARGUMENT...]',
-  examples: ['millrace db shell', "millrace db shell -- -c 'select count(*) from millrace.task'"],
+  examples: ['millrace db shell', "millrace db shell -c 'select count(*) from millrace.task'"],
   prints: 'one',
-  define: (command) => void addFlags(command, ['data', 'database_url']).argument('[argument...]', 'for psql, after --'),
+  foreign: 'arguments',
+  define: (command) =>
+    void addFlags(command, ['data', 'database_url']).argument('[argument...]', 'arguments of psql, after our options'),
   async run(context, args, options: Record<string, unknown>): Promise<number> {
     const config = await context.config(flagsOf(options))
     const host = await context.host()

@@ -17,11 +17,11 @@ export const events: CommandFile = {
   define(command) {
     command
       .argument('[id]', ID)
-      .option('-f, --follow', 'go on with what happens, until it is ended')
-      .option('--scope <scope>', 'only of this scope; one that ends in * takes all that begin so')
-      .option('--topics <names>', 'only events of these names, separated by commas')
-      .option('--after <position>', 'begin after this event, or oldest: with the first that is kept')
-      .option('--limit <number>', 'how many at most, without --follow', positiveInteger, 100)
+      .option('-f, --follow', 'follow new events')
+      .option('--scope <scope>', 'print only this scope; `scope*` matches a prefix')
+      .option('--topics <names>', 'print only events with these names, separated by commas')
+      .option('--after <position>', 'start after this event; `oldest` starts with the first that is kept')
+      .option('--limit <number>', 'print at most so many, without --follow', positiveInteger, 100)
   },
   async run(context, [id], { follow, limit, scope, topics, after }: Options) {
     const server = await context.server()

@@ -16,7 +16,7 @@ export const hookInstall: CommandFile = {
     'millrace hook install --svn /srv/svn/book --archive My-Project',
     'millrace hook install --git /srv/git/book.git --archive Book --branch main --token-stdin < token.txt',
   ],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     addPlace(command)
       .option('--archive <name>', 'the archive to tell')

@@ -32,7 +32,7 @@ export const hookPrint: CommandFile = {
       return
     }
     const columns = [
-      { title: 'path', of: ({ path }: (typeof files)[number]) => path },
+      { title: 'path', of: ({ path }: (typeof files)[number]) => path, importance: 'key' as const },
       { title: 'mode', of: ({ mode }: (typeof files)[number]) => mode },
     ]
     await output.list(files, columns, { id: ({ path }) => path, none: '' })

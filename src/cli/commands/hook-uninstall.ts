@@ -12,7 +12,7 @@ export const hookUninstall: CommandFile = {
     'millrace hook uninstall --svn /srv/svn/book',
     'millrace hook uninstall --git /srv/git/book.git --archive Book',
   ],
-  prints: 'one',
+  prints: 'change',
   define: (command) => void addPlace(command).option('--archive <name>', 'only this one (default: all it tells)'),
   async run(context, _, options: Options) {
     const { output, signal } = context

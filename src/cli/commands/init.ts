@@ -15,7 +15,7 @@ const CONFIG = `# Settings of Millrace for this folder and those below. \`millra
 export const init: CommandFile = {
   usage: '[FOLDER]',
   examples: ['millrace init', 'millrace init my-archive --json'],
-  prints: 'one',
+  prints: 'change',
   define: (command) => void command.argument('[folder]', 'the root of the repository (default: here)'),
   async run(context, [folder = '.']) {
     const { output, world } = context

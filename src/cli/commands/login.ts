@@ -14,7 +14,7 @@ export const login: CommandFile = {
     'millrace login --server https://millrace.example.org',
     'millrace login --server https://millrace.example.org --name ci --token-file token.txt',
   ],
-  prints: 'one',
+  prints: 'change',
   define: (command) => void command.option('--name <name>', "the context's (default: the server's host)"),
   async run(context, _, options: Options) {
     const { output, world } = context
@@ -35,8 +35,7 @@ export const login: CommandFile = {
     const kept = readContexts(world.environment)
     writeContexts({ current: name, contexts: { ...kept.contexts, [name]: { url, token } } }, world.environment)
     const may = me.limit === null ? `role ${me.role}` : `limited to ${me.limit.to} ${me.limit.name}`
-    output.one({ context: name, url, name: me.name, role: me.role }, () => [
-      `signed in to ${url} as ${clean(me.name)} (${clean(may)}); commands ask it from now on`,
-    ])
+    const told = `signed in to ${url} as ${clean(me.name)} (${clean(may)}); commands use this server from now on`
+    output.one({ context: name, url, name: me.name, role: me.role }, () => [told], [name])
   },
 }

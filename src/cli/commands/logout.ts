@@ -7,8 +7,8 @@ import { UsageError } from '../exit.ts'
 export const logout: CommandFile = {
   usage: '[NAME]',
   examples: ['millrace logout', 'millrace logout ci'],
-  prints: 'one',
-  define: (command) => void command.argument('[name]', 'of the context (default: the one in use)'),
+  prints: 'change',
+  define: (command) => void command.argument('[name]', 'name of the context (default: the one in use)'),
   async run({ output, world: { environment } }, [given]) {
     const kept = readContexts(environment)
     const name = given ?? kept.current
@@ -16,6 +16,6 @@ export const logout: CommandFile = {
     const { url } = contextNamed(kept, name)
     const { [name]: _, ...contexts } = kept.contexts
     writeContexts({ current: kept.current === name ? null : kept.current, contexts }, environment)
-    output.one({ context: name, url }, () => [`forgot ${name} and its token`])
+    output.one({ context: name, url }, () => [`forgot ${name} and its token`], [name])
   },
 }

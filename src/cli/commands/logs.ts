@@ -22,10 +22,12 @@ export const logs: CommandFile = {
   define(command) {
     command
       .argument('<id>', ID)
-      .option('-f, --follow', 'go on until the attempt has ended')
-      .option('--attempt <number>', 'which attempt (default: the last one)', positiveInteger)
-      .option('--no-pager', 'do not show it in a pager (MILLRACE_PAGER, PAGER or less)')
-      .addOption(new Option('--stream <stream>', 'what of it').choices(['mixed', 'stdout', 'stderr']).default('mixed'))
+      .option('-f, --follow', 'follow the output until the attempt has ended')
+      .option('--attempt <number>', 'print the output of this attempt (default: the last)', positiveInteger)
+      .option('--no-pager', 'do not use a pager (MILLRACE_PAGER, PAGER or less)')
+      .addOption(
+        new Option('--stream <stream>', 'print this stream').choices(['mixed', 'stdout', 'stderr']).default('mixed'),
+      )
   },
   async run(context, [id = ''], options: Options) {
     const server = await context.server()

@@ -14,8 +14,8 @@ export const loom: CommandFile = {
   define(command) {
     command
       .argument('<archive>', ARCHIVE)
-      .option('--limit <number>', 'how many revisions at most', positiveInteger, 20)
-      .option('--before <rev>', 'only revisions below this one', positiveInteger)
+      .option('--limit <number>', 'draw at most so many revisions', positiveInteger, 20)
+      .option('--before <rev>', 'draw only revisions below this one', positiveInteger)
   },
   async run({ output, server, signal }, [name = ''], { limit, before }: Options) {
     const { client, routes } = await server()

@@ -15,11 +15,11 @@ export const ls: CommandFile = {
     command
       .argument('[word...]', 'words and qualifiers to search for: state:failed kind:x index')
       .option('--state <states>', 'one state or several, separated by commas')
-      .option('--scope <scope>', 'a scope; one that ends in * takes all that begin so')
-      .option('--kind <kind>', 'the kind of work')
-      .option('--queue <queue>', 'the queue')
-      .option('--limit <number>', 'how many at most', positiveInteger, 50)
-      .option('--all', 'all of them')
+      .option('--scope <scope>', 'list only this scope; `scope*` matches a prefix')
+      .option('--kind <kind>', 'list only this kind')
+      .option('--queue <queue>', 'list only this queue')
+      .option('--limit <number>', 'list at most so many', positiveInteger, 50)
+      .option('--all', 'list all')
   },
   async run(context, words, { state, scope, kind, queue, limit, all }: Options) {
     const { output, signal } = context

@@ -5,7 +5,7 @@ import { addFlags, flagsOf } from '../flags.ts'
 export const migrateUp: CommandFile = {
   usage: '',
   examples: ['millrace migrate up', 'MILLRACE_DATABASE_URL=postgresql://user@host/millrace millrace migrate up --json'],
-  prints: 'one',
+  prints: 'change',
   define: (command) => void addFlags(command, ['data', 'database_url']),
   async run(context, _, options: Record<string, unknown>) {
     const config = await context.config(flagsOf(options))

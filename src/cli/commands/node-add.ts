@@ -6,7 +6,7 @@ import type { Asked, routes } from '../../api/index.ts'
 import type { CommandFile } from '../command.ts'
 import type { Context } from '../context.ts'
 import { UsageError } from '../exit.ts'
-import { dataOf, type NodeRow, nodeColumns, nodeTypes, parseJson } from '../node.ts'
+import { DATA, dataOf, type NodeRow, nodeColumns, nodeTypes, parseJson, withOtherForm } from '../node.ts'
 import { collect } from '../numbers.ts'
 import { readAll } from '../prompt.ts'
 
@@ -26,25 +26,30 @@ type NewNodes = NonNullable<Asked<(typeof routes)['nodes']['add']>['body']>
 /** Adds a node: a command with its arguments, a text for the shell, another type, or many from a file. */
 export const nodeAdd: CommandFile = {
   usage:
-    '[COMMAND...] [--shell TEXT] [--type TYPE] [--parent ID] [--run-if WHEN] [--branch BRANCH] [--cwd FOLDER] [--data PAIR] [--file FILE]',
+    '[--parent ID] [--run-if WHEN] [--branch BRANCH] [--cwd FOLDER] [--data PAIR] [--shell TEXT] [--type TYPE] [--file FILE] [COMMAND...]',
   examples: [
-    'millrace node add --parent 12 --run-if always -- make -j4 clean',
-    "millrace node add --shell 'make && make install' --cwd . --data timeout=10m --quiet",
+    'millrace node add --parent 12 --run-if always make -j4 clean',
+    `millrace node add --shell 'make all' --data timeout=10m --data env:='{"CC":"clang"}'`,
   ],
   prints: 'list',
+  foreign: 'program',
   define(command) {
     command
-      .argument('[command...]', 'the command and its arguments, after -- where they have options')
-      .option('--shell <text>', 'what the shell is to do, instead of a command')
-      .addOption(new Option('--type <type>', 'another type, described by --data').choices(nodeTypes))
-      .option('--parent <id>', 'the node that must end first', 'root')
+      .argument('[command...]', 'program to run and its arguments; options of this command come before it')
+      .option('--shell <text>', 'run this text in the shell, instead of a program')
+      .addOption(new Option('--type <type>', 'type of the node, described by --data').choices(nodeTypes))
+      .option('--parent <id>', 'run after this node', 'root')
       .addOption(
-        new Option('--run-if <when>', 'how it must end (default: success)').choices(['success', 'failure', 'always']),
+        new Option('--run-if <when>', 'run if the parent ended so (default: success)').choices([
+          'success',
+          'failure',
+          'always',
+        ]),
       )
-      .addOption(new Option('--branch <branch>', 'below an if: with which outcome').choices(['then', 'else']))
-      .option('--cwd <folder>', 'where it runs, on the machine that runs it')
-      .option('--data <pair>', 'KEY=TEXT or KEY:=JSON; may be given several times', collect)
-      .option('--file <file>', 'JSON list of nodes as the API takes them; - for standard input')
+      .addOption(new Option('--branch <branch>', 'below an `if`: run with this outcome').choices(['then', 'else']))
+      .option('--cwd <folder>', 'working folder, on the machine that runs it')
+      .option('--data <pair>', DATA, collect)
+      .option('--file <file>', 'read a JSON list of nodes, as the API takes it; - for standard input')
   },
   async run(context, words, options: Options) {
     const { client, routes } = await context.server()
@@ -52,7 +57,7 @@ export const nodeAdd: CommandFile = {
     // A repetition after a broken connection adds nothing.
     const call = { signal: context.signal, idempotencyKey: randomUUID() }
     const added = await client.call(routes.nodes.add, { body }, call).catch((error: Error) => {
-      throw options.file === undefined ? ofOptions(error) : error
+      throw options.file === undefined ? ofOptions(error, options.data ?? []) : error
     })
     const { output } = context
     const rows = added.map(({ metadata }) => metadata)
@@ -83,13 +88,14 @@ function oneNode(words: readonly string[], options: Options): NewNodes[number] {
 }
 
 /** A refusal of the one node that the options describe names them, and not the list in which it is sent. */
-function ofOptions(error: Error): Error {
-  return Object.assign(error, { message: error.message.replace(/^\/body\/0\/(?:metadata|data)\//, '/body/') })
+function ofOptions(error: Error, pairs: readonly string[]): Error {
+  const message = error.message.replace(/^\/body\/0\/(?:metadata|data)\//, '/body/')
+  return Object.assign(withOtherForm(error, pairs), { message })
 }
 
 async function readNodes(context: Context, file: string): Promise<NewNodes> {
   const text = file === '-' ? await readAll(context) : await readFile(file, 'utf8')
-  const nodes = parseJson(file, text)
+  const nodes = parseJson(file, text, 'write a list of nodes: see docs/guides/http.md')
   // The server says of each node what is wrong with it.
   return (Array.isArray(nodes) ? nodes : [nodes]) as NewNodes
 }

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { CommandFile } from '../command.ts'
 import { UsageError } from '../exit.ts'
-import { dataOf, NODE, type NodeRow, nodeTypes } from '../node.ts'
+import { DATA, dataOf, NODE, type NodeRow, nodeTypes, withOtherForm } from '../node.ts'
 import { collect } from '../numbers.ts'
 
 type Options = {
@@ -20,15 +20,15 @@ export const nodeEdit: CommandFile = {
     'millrace node edit 12 --parent 7',
     "millrace node edit 12 --data timeout=1h --data args:='[1]' --unset note",
   ],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('<node>', NODE)
-      .option('--parent <id>', 'the node that must end first, or root')
-      .addOption(new Option('--type <type>', 'another type').choices(nodeTypes))
-      .addOption(new Option('--run-if <when>', 'how its parent must end').choices(['success', 'failure', 'always']))
-      .addOption(new Option('--branch <branch>', 'below an if: with which outcome').choices(['then', 'else']))
-      .option('--data <pair>', 'KEY=TEXT or KEY:=JSON; may be given several times', collect)
+      .option('--parent <id>', 'run after this node, or root')
+      .addOption(new Option('--type <type>', 'new type of the node').choices(nodeTypes))
+      .addOption(new Option('--run-if <when>', 'run if the parent ended so').choices(['success', 'failure', 'always']))
+      .addOption(new Option('--branch <branch>', 'below an `if`: run with this outcome').choices(['then', 'else']))
+      .option('--data <pair>', DATA, collect)
       .option('--unset <key>', 'remove this value; may be given several times', collect)
   },
   async run(context, [id = ''], { type, parent, runIf, branch, data = [], unset = [] }: Options) {
@@ -42,7 +42,10 @@ export const nodeEdit: CommandFile = {
     }
     if (Object.keys(body).length === 0) throw new UsageError('nothing is to be changed', 'say what: see --help')
     const { client, routes } = await context.server()
-    const node = await client.call(routes.nodes.change, { params: { id }, body }, { signal: context.signal })
-    context.output.one(node, () => [`changed node ${id}`])
+    const call = client.call(routes.nodes.change, { params: { id }, body }, { signal: context.signal })
+    const node = await call.catch((error: Error) => {
+      throw withOtherForm(error, data)
+    })
+    context.output.one(node, () => [`changed node ${id}`], [id])
   },
 }

@@ -18,8 +18,8 @@ export const nodeGet: CommandFile = {
   define(command) {
     command
       .argument('<node>', NODE)
-      .argument('[key]', 'of one value: result, stdout, stderr, mixedout, command, or your own')
-      .option('-f, --follow', 'go on until the value no longer grows')
+      .argument('[key]', 'print this value alone: result, stdout, stderr, mixedout, command, or your own')
+      .option('-f, --follow', 'follow the value until it no longer grows')
   },
   async run(context, [id = '', key], { follow }: { follow?: boolean }) {
     const { output, signal } = context

@@ -13,9 +13,9 @@ export const nodeLs: CommandFile = {
     command
       .option('--type <types>', 'one type or several, separated by commas')
       .option('--state <states>', 'one state or several, separated by commas')
-      .option('--parent <id>', 'only the children of this node, or root')
-      .option('--limit <number>', 'how many at most', positiveInteger, 100)
-      .option('--all', 'all of them')
+      .option('--parent <id>', 'list only children of this node, or root')
+      .option('--limit <number>', 'list at most so many', positiveInteger, 100)
+      .option('--all', 'list all')
   },
   async run(context, _, { type, state, parent, limit, all }: Options) {
     const { output, signal } = context

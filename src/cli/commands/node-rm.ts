@@ -9,7 +9,7 @@ type Options = { readonly chain?: boolean; readonly yes?: boolean }
 export const nodeRm: CommandFile = {
   usage: 'ID... [--chain] [--yes]',
   examples: ['millrace node rm 12', 'millrace node rm 12 13 --chain --yes'],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command.argument('<node...>', NODE).option('--chain', 'with all that is below').option('-y, --yes', 'do not ask')
   },

@@ -55,8 +55,10 @@ export const nodeWait: CommandFile = {
   define(command) {
     command
       .argument('<node...>', NODE)
-      .addOption(new Option('--for <state>', 'until they are, or were, in this state').choices(nodeStates))
-      .option('--timeout <duration>', 'at most this long: 90s, 10m, 2h', aDuration)
+      .addOption(
+        new Option('--for <state>', 'wait for this state (default: until they have ended)').choices(nodeStates),
+      )
+      .option('--timeout <duration>', 'wait at most this long: 90s, 10m, 2h', aDuration)
   },
   async run(context, ids, options: Options) {
     const { output } = context

@@ -14,7 +14,7 @@ export const open: CommandFile = {
   define(command) {
     command
       .argument('[id]', ID)
-      .option('--sign-in', 'a new link that signs one browser in, once, within 15 minutes')
+      .option('--sign-in', 'make a link that signs one browser in, once, within 15 minutes')
       .option('--print', 'print the address and open nothing')
   },
   async run(context, [given], { print, signIn }: Options) {

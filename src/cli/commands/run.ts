@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CommandFile } from '../command.ts'
 import { UsageError } from '../exit.ts'
+import { toInput } from '../input-pair.ts'
 import { collect } from '../numbers.ts'
 import { tellRun } from '../tell-run.ts'
 
@@ -13,14 +14,18 @@ export const runWorkflow: CommandFile = {
     'millrace run My-Project book --input edition=final',
     'millrace run My-Project --task build-PDF --rev 12 --json',
   ],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('<archive>', 'the archive')
       .argument('[workflow]', 'the workflow, by its name')
-      .option('--task <name>', 'one task, of whichever workflow, instead')
-      .option('--rev <rev>', 'a number or a commit (default: the newest that was planned)')
-      .option('--input <name=value>', 'an input that the workflow declares; may be given several times', collect)
+      .option('--task <name>', 'run one task instead of a workflow')
+      .option('--rev <rev>', 'run at this number or commit (default: the newest planned revision)')
+      .option(
+        '--input <name=value>',
+        'give an input of the workflow, a text: edition=final; may be given several times',
+        collect,
+      )
   },
   async run({ output, server, signal }, [archive = '', workflow], { task, rev, input = [] }: Options) {
     if ((workflow === undefined) === (task === undefined)) {
@@ -36,10 +41,4 @@ export const runWorkflow: CommandFile = {
     const options = { signal, idempotencyKey: randomUUID() }
     tellRun(output, await client.call(routes.runs.create, { params: { name: archive }, body }, options))
   },
-}
-
-function toInput(text: string): [string, string] {
-  const at = text.indexOf('=')
-  if (at < 1) throw new UsageError(`--input is ${text}`, 'write NAME=VALUE')
-  return [text.slice(0, at), text.slice(at + 1)]
 }

@@ -6,7 +6,7 @@ export const scheduleLs: CommandFile = {
   usage: '[ARCHIVE]',
   examples: ['millrace schedule ls', 'millrace schedule ls My-Project --json=workflow,next_at'],
   prints: 'list',
-  define: (command) => void command.argument('[archive]', 'only those of this archive'),
+  define: (command) => void command.argument('[archive]', 'list only schedules of this archive'),
   async run({ output, server, signal }, [archive]) {
     const { client, routes } = await server()
     const items: Shown[] = []

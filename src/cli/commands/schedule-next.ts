@@ -10,7 +10,7 @@ export const scheduleNext: CommandFile = {
   define(command) {
     command
       .argument('<id>', 'number of the schedule, as `millrace schedule ls` shows it')
-      .option('--count <n>', 'how many times', positiveInteger, 5)
+      .option('--count <n>', 'show so many times', positiveInteger, 5)
   },
   async run({ output, server, signal }, [id = ''], { count }: { count: number }) {
     const { client, routes } = await server()

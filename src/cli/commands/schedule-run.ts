@@ -6,7 +6,7 @@ import { tellRun } from '../tell-run.ts'
 export const scheduleRun: CommandFile = {
   usage: 'ID',
   examples: ['millrace schedule run 3', 'millrace schedule run 3 --json=run,tasks'],
-  prints: 'one',
+  prints: 'change',
   define: (command) => void command.argument('<id>', 'number of the schedule, as `millrace schedule ls` shows it'),
   async run({ output, server, signal }, [id = '']) {
     const { client, routes } = await server()

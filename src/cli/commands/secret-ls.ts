@@ -29,7 +29,7 @@ export const secretLs: CommandFile = {
     await output.list(
       items,
       [
-        { title: 'name', of: ({ name }) => name, least: 10 },
+        { title: 'name', of: ({ name }) => name, importance: 'key' },
         {
           title: 'archive',
           of: ({ archive: of }) => clean(of ?? '(all)'),

@@ -8,7 +8,7 @@ type Options = { readonly archive?: string; readonly yes?: boolean }
 export const secretRm: CommandFile = {
   usage: 'NAME [--archive NAME] [--yes]',
   examples: ['millrace secret rm DEPLOY_TOKEN', 'millrace secret rm DEPLOY_TOKEN --archive My-Project --yes'],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('<name>', 'name of the secret')
@@ -21,6 +21,6 @@ export const secretRm: CommandFile = {
     const options = { signal: context.signal }
     if (archive === undefined) await client.call(routes.secrets.remove, { params: { name } }, options)
     else await client.call(routes.secrets.removeOf, { params: { archive, name } }, options)
-    context.output.one({ name, archive: archive ?? null, removed: true }, () => [`removed ${name}`])
+    context.output.one({ name, archive: archive ?? null, removed: true }, () => [`removed ${name}`], [name])
   },
 }

@@ -15,7 +15,7 @@ export const secretSet: CommandFile = {
     'millrace secret set SIGNING_KEY --file key.pem',
     'pass show deploy | millrace secret set DEPLOY_TOKEN --archive My-Project',
   ],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('<name>', 'name of the variable in which tasks find it')
@@ -32,7 +32,7 @@ export const secretSet: CommandFile = {
       archive === undefined
         ? await client.call(secrets.set, { params: { name }, body: { value } }, options)
         : await client.call(secrets.setOf, { params: { archive, name }, body: { value } }, options)
-    context.output.one(set, () => [`${set.name} is set${whose(set.archive)}, version ${set.version}`])
+    context.output.one(set, () => [`${set.name} is set${whose(set.archive)}, version ${set.version}`], [set.name])
   },
 }
 

@@ -17,10 +17,10 @@ export const tokenCreate: CommandFile = {
   prints: 'one',
   define(command) {
     command
-      .argument('<name>', 'for the record')
-      .addOption(new Option('--role <role>', 'what it may do').choices(['viewer', 'submitter', 'operator', 'admin']))
-      .option('--limit <thing>', 'the one thing it is good for instead: archive:NAME, node:ID or task:ID')
-      .option('--expires <duration>', 'how long it works: 12h, 20d (default: until it is revoked)', aDuration)
+      .argument('<name>', 'name of the token')
+      .addOption(new Option('--role <role>', 'role of the token').choices(['viewer', 'submitter', 'operator', 'admin']))
+      .option('--limit <thing>', 'limit it to one thing instead: archive:NAME, node:ID or task:ID')
+      .option('--expires <duration>', 'expire after this time: 12h, 20d (default: never)', aDuration)
   },
   async run(context, [name = ''], { role, limit, expires }: Options) {
     if ((role === undefined) === (limit === undefined)) {

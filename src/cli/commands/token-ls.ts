@@ -9,7 +9,7 @@ export const tokenLs: CommandFile = {
   usage: '[--all]',
   examples: ['millrace token ls', 'millrace token ls --all --json=id,name,last_used_at'],
   prints: 'list',
-  define: (command) => void command.option('--all', 'those that no longer work, too'),
+  define: (command) => void command.option('--all', 'list revoked and expired tokens, too'),
   async run({ output, server, signal }, _, { all }: { all?: boolean }) {
     const { client, routes } = await server()
     const items: Token[] = []
@@ -23,7 +23,7 @@ export const tokenLs: CommandFile = {
       items,
       [
         { title: 'id', of: ({ id }) => id, align: 'right' },
-        { title: 'name', of: ({ name }) => name, least: 10 },
+        { title: 'name', of: ({ name }) => name, least: 10, importance: 'name' },
         { title: 'may', of: ({ role, limit }) => role ?? `${limit?.to}:${limit?.name}`, least: 10 },
         { title: 'created', of: (token) => ago(token.created_at), plain: (token) => token.created_at },
         { title: 'by', of: (token) => token.created_by, least: 8 },

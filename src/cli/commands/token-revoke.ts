@@ -20,6 +20,10 @@ export const tokenRevoke: CommandFile = {
     await mapAtOnce(ids, 4, (id) => client.call(routes.tokens.revoke, { params: { id } }, { signal }))
     const rows = ids.map((id) => ({ id, revoked: true }))
     if (output.format === 'text') output.line(`revoked ${count(ids.length, 'token')}`)
-    else await output.list(rows, [{ title: 'id', of: ({ id }) => id }], { id: ({ id }) => id, none: '' })
+    else
+      await output.list(rows, [{ title: 'id', of: ({ id }) => id, importance: 'key' }], {
+        id: ({ id }) => id,
+        none: '',
+      })
   },
 }

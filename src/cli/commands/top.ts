@@ -27,7 +27,7 @@ export const top: CommandFile = {
   usage: '[--interval DURATION]',
   examples: ['millrace top', 'millrace top --interval 5s --ndjson'],
   prints: 'stream',
-  define: (command) => void command.option('--interval <duration>', 'how often it looks (default: 1s)', aDuration),
+  define: (command) => void command.option('--interval <duration>', 'refresh this often (default: 1s)', aDuration),
   async run(context, _, { interval = 1000 }: { interval?: number }) {
     const server = await context.server()
     if (!context.output.isLive) return watchAll(context, server, interval, printChanges(context.output))
@@ -102,7 +102,7 @@ async function frameOf(
     { title: 'id', of: ({ id }) => id, align: 'right' },
     { title: 'state', of: ({ state }) => stateText(state), paint: (text, { state }) => paintState(style, state, text) },
     { title: 'kind', of: ({ kind }) => kind ?? '(milestone)', least: 10 },
-    { title: 'name', of: nameOf, least: 12 },
+    { title: 'name', of: nameOf, importance: 'name' },
     { title: 'since', of: sinceThen, align: 'right' },
   ]
   // What has run longest is what somebody looks for.

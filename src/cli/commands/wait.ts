@@ -23,11 +23,11 @@ export const wait: CommandFile = {
     command
       .argument('<id...>', ID)
       .addOption(
-        new Option('--for <state>', 'until they are in this state, or done: have ended')
+        new Option('--for <state>', 'wait for this state; `done` is any end')
           .choices(['done', ...taskStates])
           .default('done'),
       )
-      .option('--timeout <duration>', 'at most this long: 90s, 10m, 2h', aDuration)
+      .option('--timeout <duration>', 'wait at most this long: 90s, 10m, 2h', aDuration)
   },
   async run(context, ids, options: Options) {
     const server = await context.server()
@@ -37,7 +37,7 @@ export const wait: CommandFile = {
       await context.output.list(
         tasks.map(({ id, state }) => ({ id, state })),
         [
-          { title: 'id', of: ({ id }) => id },
+          { title: 'id', of: ({ id }) => id, importance: 'key' },
           { title: 'state', of: ({ state }) => state },
         ],
         { id: ({ id }) => id, none: '' },

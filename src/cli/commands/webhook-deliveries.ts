@@ -13,8 +13,8 @@ export const webhookDeliveries: CommandFile = {
   define(command) {
     command
       .argument('<webhook>', WEBHOOK)
-      .addOption(new Option('--state <state>', 'only these').choices(['pending', 'succeeded', 'failed']))
-      .option('--limit <number>', 'how many at most, up to 500', positiveInteger, 50)
+      .addOption(new Option('--state <state>', 'list only this state').choices(['pending', 'succeeded', 'failed']))
+      .option('--limit <number>', 'list at most so many, up to 500', positiveInteger, 50)
   },
   async run(context, [id = ''], { state, limit }: Options) {
     const { client, routes } = await context.server()

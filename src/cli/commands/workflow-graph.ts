@@ -12,7 +12,7 @@ export const workflowGraph: CommandFile = {
     const formats: readonly GraphFormat[] = ['text', 'mermaid', 'dot', 'svg']
     command
       .argument('[path...]', PATHS)
-      .addOption(new Option('--format <format>', 'how it is drawn').choices([...formats]).default('text'))
+      .addOption(new Option('--format <format>', 'format of the drawing').choices([...formats]).default('text'))
   },
   async run(context, paths, { format }: { format: GraphFormat }) {
     const tools = await context.workflowTools()

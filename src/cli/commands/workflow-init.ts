@@ -9,7 +9,7 @@ const FILE = '_workflows/hello.yaml'
 export const workflowInit: CommandFile = {
   usage: '[FOLDER] [--schema ADDRESS]',
   examples: ['millrace workflow init', 'millrace workflow init my-archive --schema ../schemas/workflow.v1.json'],
-  prints: 'one',
+  prints: 'change',
   define(command) {
     command
       .argument('[folder]', 'the root of the archive (default: here)')

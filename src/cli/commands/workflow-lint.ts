@@ -15,8 +15,8 @@ export const workflowLint: CommandFile = {
     const formats: readonly FindingFormat[] = ['text', 'json', 'sarif', 'github']
     command
       .argument('[path...]', PATHS)
-      .addOption(new Option('--format <format>', 'how findings are written').choices([...formats]).default('text'))
-      .option('--strict', 'warnings count like errors')
+      .addOption(new Option('--format <format>', 'format of the findings').choices([...formats]).default('text'))
+      .option('--strict', 'treat warnings as errors')
   },
   async run(context, paths, { format, strict }: Options) {
     const { output } = context
@@ -28,7 +28,7 @@ export const workflowLint: CommandFile = {
       await output.list(
         findings,
         [
-          { title: 'file', of: ({ file }) => file },
+          { title: 'file', of: ({ file }) => file, importance: 'key' },
           { title: 'line', of: ({ line }) => String(line) },
           { title: 'column', of: ({ column }) => String(column) },
           { title: 'severity', of: ({ severity }) => severity },

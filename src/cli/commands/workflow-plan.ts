@@ -2,6 +2,7 @@ import { Option } from 'commander'
 import type { CommandFile } from '../command.ts'
 import { UsageError } from '../exit.ts'
 import type { AskedPlan } from '../host.ts'
+import { toInput } from '../input-pair.ts'
 import { collect } from '../numbers.ts'
 import { PATHS, readWorkflowFiles } from '../workflow-files.ts'
 
@@ -69,15 +70,9 @@ function triggerOf({ schedule, workflow, task, input = [] }: Options): AskedPlan
   const given = [schedule, workflow, task].filter((name) => name !== undefined)
   if (given.length > 1)
     throw new UsageError('only one of --schedule, --workflow and --task can be planned', 'choose one of them')
-  const inputs = Object.fromEntries(input.map(toPair))
+  const inputs = Object.fromEntries(input.map(toInput))
   if (workflow !== undefined) return { type: 'manual', run: 'manual', workflow, inputs }
   if (task !== undefined) return { type: 'manual', run: 'manual', task, inputs }
   if (input.length > 0) throw new UsageError('an input is for a run by hand', 'add --workflow or --task')
   return schedule === undefined ? { type: 'commit' } : { type: 'schedule', run: 'schedule', workflow: schedule }
-}
-
-function toPair(text: string): [string, string] {
-  const at = text.indexOf('=')
-  if (at < 1) throw new UsageError(`--input is ${text}`, 'write NAME=VALUE')
-  return [text.slice(0, at), text.slice(at + 1)]
 }

@@ -57,6 +57,22 @@ describe('a table', () => {
     expect(await table(rows, columns, { style: plain, width: 3 })).toEqual([' id  name', '118  som…'])
   })
 
+  test('cuts the least important column first, a name later, and a key or a number never', async () => {
+    const row = { kind: 'k'.repeat(30), name: 'n'.repeat(30), key: 'k'.repeat(20), many: '1234567' }
+    const wide = [
+      { title: 'many', of: () => row.many, align: 'right' as const },
+      { title: 'key', of: () => row.key, importance: 'key' as const },
+      { title: 'name', of: () => row.name, importance: 'name' as const },
+      { title: 'kind', of: () => row.kind },
+    ]
+    const at = async (width: number) =>
+      (await table([row], wide, { style: plain, width }))[1]?.split(/ +/).map((one) => one.length)
+    expect(await at(80)).toEqual([7, 20, 30, 17])
+    expect(await at(70)).toEqual([7, 20, 25, 12])
+    expect(await at(50)).toEqual([7, 20, 8, 9])
+    expect(await at(10)).toEqual([7, 20, 4, 4])
+  })
+
   test('of very many rows is made', async () => {
     const rows = Array.from({ length: 200_000 }, (_, at) => ({ id: String(at), name: 'x' }))
     expect(await table(rows, columns, { style: plain })).toHaveLength(200_001)

@@ -8,8 +8,10 @@ export type Column<T> = {
   readonly plain?: (row: T) => string
   readonly paint?: (text: string, row: T) => string
   readonly align?: 'left' | 'right'
-  /** May be cut down to this many cells where the terminal is too narrow. */
+  /** Cells that are left of it where the terminal is too narrow. Numbers, which stand on the right, are never cut. */
   readonly least?: number
+  /** A key is copied into the next command and never cut; a name is cut when nothing else may give. */
+  readonly importance?: 'key' | 'name'
 }
 
 export type TableOptions = {
@@ -19,6 +21,8 @@ export type TableOptions = {
 }
 
 const GAP = '  '
+const LEAST = 12 // a state and an age fit into it
+const NARROWEST = 4
 
 /** Rows under a header, in columns as wide as their content asks for and the terminal allows. */
 export async function table<T>(
@@ -51,18 +55,24 @@ export async function table<T>(
   ]
 }
 
-/** Takes from the widest column that may give, until all fit or none may give more. */
+/** Takes from the widest column that may give, the least important ones first, until all fit or none may give more. */
 function toFit<T>(wanted: readonly number[], columns: readonly Column<T>[], width: number): number[] {
   const widths = [...wanted]
-  const least = columns.map((column, at) => Math.min(column.least ?? Number.POSITIVE_INFINITY, wanted[at] ?? 0))
+  const leastOf = ({ align, importance, least = LEAST }: Column<T>, stage: 'others' | 'names' | 'all') => {
+    if (align === 'right' || importance === 'key') return Number.POSITIVE_INFINITY
+    if (stage === 'all') return NARROWEST
+    return importance === 'name' && stage === 'others' ? Number.POSITIVE_INFINITY : least
+  }
   let over = widths.reduce((sum, one) => sum + one, GAP.length * (widths.length - 1)) - width
-  while (over > 0) {
-    const spare = widths.map((one, at) => one - (least[at] ?? 0))
-    const most = Math.max(...spare)
-    if (most <= 0) break
-    const at = spare.indexOf(most)
-    widths[at] = (widths[at] ?? 0) - 1
-    over -= 1
+  for (const stage of ['others', 'names', 'all'] as const) {
+    while (over > 0) {
+      const spare = widths.map((one, at) => one - leastOf(columns[at] as Column<T>, stage))
+      const most = Math.max(...spare)
+      if (most <= 0) break
+      const at = spare.indexOf(most)
+      widths[at] = (widths[at] ?? 0) - 1
+      over -= 1
+    }
   }
   return widths
 }
