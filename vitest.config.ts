@@ -42,16 +42,6 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'long',
-          include: ['test/long/**/*.test.ts'],
-          // Of the dashboard's tests: they share its browser.
-          globalSetup: ['test/e2e/global-setup.ts'],
-          pool: 'forks',
-          ...limits,
-        },
-      },
-      {
-        test: {
           name: 'crash',
           include: ['test/crash/**/*.test.ts'],
           pool: 'forks',
@@ -63,6 +53,8 @@ export default defineConfig({
         test: {
           name: 'long',
           include: ['test/long/**/*.test.ts'],
+          // Of the dashboard's tests: they share its browser.
+          globalSetup: ['test/e2e/global-setup.ts'],
           pool: 'forks',
           ...limits,
           testTimeout: LONG_MS,

@@ -62,7 +62,7 @@ import {
   searchLines,
 } from './storage/index.ts'
 import type { Webhooks } from './webhooks/index.ts'
-import { openArchives, startSchedules, startWebhooks, startWork } from './work.ts'
+import { applyLimits, openArchives, startSchedules, startWebhooks, startWork } from './work.ts'
 
 export { migrationSql as migrateSql } from './db/index.ts'
 
@@ -76,7 +76,7 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
     const token = await adminToken({ given: config.admin_token, dataDir: config.data })
     const at = await layFoundation(beginnings, signal)
     const { database, parts } = at
-    const nodes = createNodes({ pool: database.pool, millrace: at.millrace })
+    const nodes = createNodes({ pool: database.pool, millrace: at.millrace, commandsAtOnce: config.node_concurrency })
     parts.add('nodes', async () => nodes.close())
     const access = await openAccess(at, token, nodes)
     const archives = openArchives(at)
@@ -84,6 +84,7 @@ export async function serve(config: Config, signal?: AbortSignal): Promise<Runni
     parts.add('http', () => server.drain(config.drain_seconds * 1000))
     const url = await server.listen(config)
     signal?.throwIfAborted()
+    await applyLimits(at)
     await startWork({ ...at, access, archives, url: async () => reachable(url) })
     const onError = (error: unknown) => at.logger.warn({ err: error }, 'the address of the server could not be renewed')
     parts.add('address', await publish({ pool: database.pool, url, onError }))

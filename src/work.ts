@@ -1,5 +1,6 @@
 // What a process performs: the tasks of every part, whether it is the server or a worker beside it.
 import { createHash } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -11,16 +12,18 @@ import {
   createArchiveIndexWorker,
   createArchives,
   createArchiveTaskWorker,
+  limitOf,
   sweepRooms,
 } from './archives/index.ts'
 import { version } from './cli/index.ts'
 import type { AnyWorker } from './engine/index.ts'
 import type { Foundation } from './foundation.ts'
-import { createNodeWorkers, sweepContainers } from './nodes/index.ts'
+import { createNodeWorkers, LIMIT as LIMIT_OF_NODES, sweepContainers } from './nodes/index.ts'
 import { createOutbound } from './outbound/index.ts'
 import { type AdoptingRunner, createContainerRunner, createProcessRunner, type Runner } from './runners/index.ts'
 import { Webhooks } from './webhooks/index.ts'
 
+const INDEXES_AT_ONCE = 4 // each reads a repository and writes to the database
 const DELIVERIES_AT_ONCE = 20 // each waits for a receiver, up to 20 seconds
 const OUTPUT_MS = 10_000 // for output that waits for a database that is away
 const SWEEP_MS = 60_000
@@ -54,6 +57,7 @@ export async function startWork(at: Work): Promise<Performing> {
   const swept = await runner.sweepLeftovers(markerPrefix)
   if (swept > 0) logger.warn({ swept }, 'ended processes that a server which is dead had left')
   const givenUp = new AbortController()
+  setMaxListeners(0, givenUp.signal) // every command listens to it
   const workshop = {
     pool: database.pool,
     millrace,
@@ -79,31 +83,56 @@ export async function startWork(at: Work): Promise<Performing> {
     defaultImage: config.default_image,
     program: thisProgram(),
   })
-  const name = `${hostname()}:${process.pid}`
-  // Every part gives its workers here; one that comes to it adds its own to the list.
-  const index = createArchiveIndexWorker({ pool: database.pool, repositories: archives.repositories })
-  const workers: readonly AnyWorker[] = [...nodes.workers, tasks, index]
-  const drained = promiseOf('drained' as const)
-  const dispatcher = millrace.dispatch(workers, {
-    name,
-    version: version(),
-    onDrained: drained.keep,
-    concurrency: config.concurrency,
-    queues: config.queues.split(','),
-    stopSeconds: config.drain_seconds,
-    onError: (error) => logger.warn({ err: error }, 'the dispatcher met a fault and goes on'),
-  })
+  const dispatchers = startDispatchers(at, [...nodes.workers, tasks])
   // What is given up when the time is over must have stored its output before the database goes.
   parts.add('dispatcher', async () => {
-    await dispatcher.stop()
+    await dispatchers.stop()
     // Containers go on and are taken up again by the next server.
     await containerRunner.detach()
     await runner.close()
     await settledOrGivenUp([nodes, tasks], givenUp)
   })
   sweepNowAndThen(at, { runner, containerRunner, markerPrefix, scratch: resolve(scratch) })
-  await dispatcher.started
-  return { name, kinds: workers.map(({ kind }) => kind), drained: drained.promise }
+  await dispatchers.started
+  return dispatchers.performing
+}
+
+type Dispatchers = {
+  readonly performing: Performing
+  readonly started: Promise<unknown>
+  stop(): Promise<unknown>
+}
+
+/** One dispatcher for commands, and one for the index: short work that is built in waits for no command. */
+function startDispatchers({ config, logger, database, millrace, archives }: Work, commands: AnyWorker[]): Dispatchers {
+  const name = `${hostname()}:${process.pid}`
+  const options = {
+    version: version(),
+    queues: config.queues.split(','),
+    stopSeconds: config.drain_seconds,
+    onError: (error: Error) => logger.warn({ err: error }, 'the dispatcher met a fault and goes on'),
+  }
+  const index = createArchiveIndexWorker({ pool: database.pool, repositories: archives.repositories })
+  const indexing = millrace.dispatch([index], { ...options, name: `${name} index`, concurrency: INDEXES_AT_ONCE })
+  const drained = promiseOf('drained' as const)
+  const running = millrace.dispatch(commands, {
+    ...options,
+    name,
+    onDrained: drained.keep,
+    concurrency: config.concurrency,
+    fair: true,
+  })
+  return {
+    performing: { name, kinds: [...commands, index].map(({ kind }) => kind), drained: drained.promise },
+    started: Promise.all([running.started, indexing.started]),
+    stop: () => Promise.all([running.stop(), indexing.stop()]),
+  }
+}
+
+/** Lets in as many commands of each archive and of nodes as the settings say, also of those that were added before. */
+export async function applyLimits({ config, millrace }: Foundation): Promise<void> {
+  await millrace.setLimits(limitOf('%', 'default'), config.archive_concurrency)
+  await millrace.setLimits(LIMIT_OF_NODES, config.node_concurrency)
 }
 
 /** A promise of this value, and what keeps it. */
@@ -137,6 +166,7 @@ export function openArchives({ config, logger, database, millrace, secrets }: Fo
     millrace,
     cacheDir: resolve(config.data, 'repositories'),
     pollSeconds: config.poll_seconds,
+    commandsAtOnce: config.archive_concurrency,
     readSecrets: (archive, names) => secrets.read(archive, names),
     onError: (error) => logger.warn({ err: error }, 'the planning of archives met a fault and goes on'),
   })

@@ -71,6 +71,8 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     migrate: 'auto',
     drain_seconds: 1,
     concurrency: 8,
+    archive_concurrency: 4,
+    node_concurrency: 32,
     queues: 'default',
     grace_seconds: 10,
     rate_limit: 0,

@@ -8,6 +8,7 @@ begin
       opened  = opened + 1
   from gone
   where archive_task.task = gone.id;
+  if found then perform millrace.order_exclusive(array(select g.id from gone g)); end if;
   return null;
 end $$;
 

@@ -10,11 +10,15 @@
 --
 -- p_idle says that the dispatcher has room and found nothing (true), or has more than it can take (false); null leaves
 -- that as it was.
+--
+-- p_is_fair: scopes share the dispatcher, as `claim_fairly` says. Then it looks from the start in any case, and the next task of
+-- a chain gets no place before others.
 create function millrace.step(
   p_holder int, p_ids bigint[], p_epochs int[], p_outputs jsonb[], p_unchanged bigint[],
   p_lanes int[], p_from_priority int[], p_from_order bigint[], p_limit int, p_idle boolean default null,
   p_to_priority int[] default null,
-  p_slice_lanes int[] default null, p_slice_priority int[] default null, p_slice_from bigint default null, p_slice_to bigint[] default null
+  p_slice_lanes int[] default null, p_slice_priority int[] default null, p_slice_from bigint default null, p_slice_to bigint[] default null,
+  p_is_fair boolean default false
 )
 returns json
 language plpgsql as $$
@@ -24,7 +28,7 @@ declare
   v_answer   json;
 begin
   if p_idle is not null then perform millrace.set_idle(p_holder, p_lanes, p_idle); end if;
-  if cardinality(p_ids) = 1 and p_limit > 0 and p_slice_lanes is null then
+  if cardinality(p_ids) = 1 and p_limit > 0 and p_slice_lanes is null and not p_is_fair then
     v_answer := millrace.hop(
       p_holder, p_ids[1], p_epochs[1], p_outputs[1], p_lanes, p_from_priority, p_from_order, p_limit, p_to_priority
     );
@@ -36,7 +40,8 @@ begin
   end if;
   return millrace.lease(
     p_holder, v_accepted, v_readied, case when cardinality(v_accepted) < cardinality(p_ids) then to_json(v_accepted::text[]) end,
-    p_lanes, p_from_priority, p_from_order, p_limit, p_to_priority, p_slice_lanes, p_slice_priority, p_slice_from, p_slice_to
+    p_lanes, p_from_priority, p_from_order, p_limit, p_to_priority, p_slice_lanes, p_slice_priority, p_slice_from, p_slice_to,
+    p_is_fair
   );
 end $$;
 
@@ -45,7 +50,8 @@ end $$;
 create function millrace.lease(
   p_holder int, p_succeeded bigint[], p_readied bigint[], p_accepted json,
   p_lanes int[], p_from_priority int[], p_from_order bigint[], p_limit int, p_to_priority int[] default null,
-  p_slice_lanes int[] default null, p_slice_priority int[] default null, p_slice_from bigint default null, p_slice_to bigint[] default null
+  p_slice_lanes int[] default null, p_slice_priority int[] default null, p_slice_from bigint default null, p_slice_to bigint[] default null,
+  p_is_fair boolean default false
 )
 returns json
 language plpgsql as $$
@@ -81,7 +87,9 @@ begin
     v_has_effects := exists (select 1 from millrace.effect);
   end if;
   if p_limit > 0 and v_is_alive then
-    if cardinality(p_lanes) = 1 and p_to_priority is null then
+    if p_is_fair then
+      select c.tasks, c.leased into v_tasks, v_leased from millrace.claim_fairly(p_holder, p_lanes, p_limit) c;
+    elsif cardinality(p_lanes) = 1 and p_to_priority is null then
       with leased as (
         update millrace.live l
         set state = 'running', holder = p_holder, epoch = l.epoch + 1, started_at = clock_timestamp()

@@ -11,7 +11,7 @@ begin
     where p.pronamespace = 'millrace'::regnamespace
       and p.proname in (
         'add', 'step', 'rehearse', 'lease_facts', 'finish_leased', 'fail', 'requeue', 'expire', 'cancel', 'skip', 'hold', 'release', 'retry', 'succeed', 'require', 'rewire',
-        'sequence_outbox', 'read_outbox', 'prune_outbox', 'list_tasks', 'publish_index', 'differs_from_index'
+        'sequence_outbox', 'read_outbox', 'prune_outbox', 'list_tasks', 'publish_index', 'differs_from_index', 'order_run'
       )
   loop
     foreach v_setting in array array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_bitmapscan', 'enable_material', 'jit'] loop

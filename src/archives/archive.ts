@@ -83,3 +83,13 @@ export function checkName(name: string): string {
 }
 
 export const scopeOf = (archive: string) => `archive:${archive}`
+
+/** Commands of one archive that run at once, unless a setting says otherwise. */
+export const COMMANDS_AT_ONCE = 4
+
+/**
+ * The limit that the commands of an archive share. Each queue has its own: a task takes its place when it becomes ready, and
+ * tasks of a queue without a worker would keep all places from those that can run.
+ */
+export const limitOf = (archive: string, queue: string) =>
+  queue === 'default' ? scopeOf(archive) : `${scopeOf(archive)}, queue ${queue}`

@@ -33,6 +33,8 @@ export type ArchivesOptions = {
   readonly cacheDir: string
   /** How long an archive goes without a look when nobody announces anything. */
   readonly pollSeconds: number
+  /** Commands of one archive and queue that run at once. Default: 4. */
+  readonly commandsAtOnce?: number
   /** The values of secrets by name, for sources that need a password. */
   readonly readSecrets?: ReadSecrets
   /** Told of faults that no archive can be blamed for. */
@@ -75,10 +77,10 @@ export type Archives = {
 }
 
 export function createArchives(options: ArchivesOptions): Archives {
-  const { pool, millrace, pollSeconds, onError } = options
+  const { pool, millrace, commandsAtOnce, pollSeconds, onError } = options
   const repositories = createRepositories(options)
   let follower: Follower | undefined
-  const context: ArchivesContext = { pool, millrace, repositories, wake: () => follower?.wake() }
+  const context: ArchivesContext = { pool, millrace, commandsAtOnce, repositories, wake: () => follower?.wake() }
   const db: Db = pool
   return {
     repositories,
@@ -103,7 +105,7 @@ export function createArchives(options: ArchivesOptions): Archives {
     readIndex: (query) => readIndex(pool, query),
     planRun: (archive, rev, asked) => planRun(context, { archive, rev, ...asked }),
     follow(more = {}) {
-      const started = new Follower({ pool, millrace, repositories, pollSeconds, onError, ...more })
+      const started = new Follower({ ...context, pollSeconds, onError, ...more })
       follower = started
       started.start()
       return () => started.stop()

@@ -6,6 +6,8 @@ import type { Repositories } from './repositories.ts'
 export type ArchivesContext = {
   readonly pool: Pool
   readonly millrace: Millrace
+  /** Commands of one archive and queue that run at once. */
+  readonly commandsAtOnce?: number | undefined
   readonly repositories: Repositories
   /** An archive is due: looks for it at once. */
   readonly wake: () => void

@@ -27,6 +27,7 @@ import { loadFiles } from './workflow-files.ts'
 export type FollowOptions = {
   readonly pool: Pool
   readonly millrace: Millrace
+  readonly commandsAtOnce?: number | undefined
   readonly repositories: Repositories
   /** How long an archive goes without a look when nobody announces anything. */
   readonly pollSeconds: number
@@ -44,7 +45,7 @@ const LONGEST_DELAY = 30 // seconds until a repository that could not be read is
 const TURN_MS = 2_000 // then another archive has its turn, if one waits
 
 export class Follower {
-  readonly #options: Required<FollowOptions>
+  readonly #options: FollowOptions & Required<Pick<FollowOptions, 'concurrency' | 'leaseSeconds'>>
   readonly #name = randomUUID()
   readonly #stopped = new AbortController()
   readonly #turns = new Set<Promise<void>>()
@@ -165,7 +166,7 @@ export class Follower {
 
   /** Plans what there is after the cursor; true when there is more, and others are to have their turn first. */
   async #plan(archive: Claimed): Promise<boolean> {
-    const { pool, millrace } = this.#options
+    const { pool, millrace, commandsAtOnce } = this.#options
     const began = Date.now()
     const source = archive.source as Source
     let after: RevisionRef = { number: Number(archive.planned_number), id: archive.planned_id }
@@ -174,7 +175,8 @@ export class Follower {
       if (this.#stopped.signal.aborted) return true
       const last = revisions.at(-1) ?? after
       // Somebody else was at it: whoever takes it next begins from where the cursor is by now.
-      if (!(await planRevisions({ pool, millrace }, { archive: about, after, revisions, defined }))) return true
+      if (!(await planRevisions({ pool, millrace, commandsAtOnce }, { archive: about, after, revisions, defined })))
+        return true
       after = { number: last.number, id: last.id }
       if (this.#isCrowded && Date.now() - began > TURN_MS) return true
     }

@@ -1,4 +1,11 @@
-export type { Archive, ArchiveProblem, ArchiveState, RepositorySource, Source } from './archive.ts'
+export {
+  type Archive,
+  type ArchiveProblem,
+  type ArchiveState,
+  limitOf,
+  type RepositorySource,
+  type Source,
+} from './archive.ts'
 export { ArchiveRuns } from './archive-runs.ts'
 export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
 export type { Notice } from './arrive.ts'

@@ -100,6 +100,8 @@ function compare(revisions: readonly Revision[], ended: readonly Ended[], failin
   compareExclusive(revisions, ended)
 }
 
+const revOf = (key: string) => Number.parseInt(key, 10)
+
 /** Exclusive tasks are alone, and those of earlier revisions come first. */
 function compareExclusive(revisions: readonly Revision[], ended: readonly Ended[]): void {
   const exclusive = new Set(
@@ -112,8 +114,11 @@ function compareExclusive(revisions: readonly Revision[], ended: readonly Ended[
     const before = ran[i - 1]
     if (before === undefined) continue
     expect(before.ended, `${key} ran beside ${before.key}`).toBeLessThanOrEqual(began as number)
-    expect(Number.parseInt(before.key, 10)).toBeLessThanOrEqual(Number.parseInt(key, 10))
   }
+  // All of earlier revisions are over by then, also what never ran.
+  for (const { key, began } of ran)
+    for (const earlier of ended.filter((one) => exclusive.has(one.key) && revOf(one.key) < revOf(key)))
+      expect(earlier.ended, `${key} began before the end of ${earlier.key}`).toBeLessThanOrEqual(began as number)
 }
 
 const history = fc.array(

@@ -250,10 +250,17 @@ describe('exclusive tasks', () => {
       'waiting',
       'waiting',
     ])
+    // One that is canceled in between opens no gap.
+    await commitFiles(plain, { 'a.txt': '4' })
+    await announce(server, name, 4)
+    await planned(server, name, 4)
+    await server.ask('POST', `/v1/tasks/${name}@3:alone/cancel`)
+    await untilState(server, `${name}@3:alone`, 'canceled')
+    expect(await stateOf(server, `${name}@4:alone`)).toBe('waiting')
     work.free('1:alone')
-    await untilState(server, `${name}@3:alone`, 'succeeded')
+    await untilState(server, `${name}@4:alone`, 'succeeded')
     const alone = work.log.filter((line) => line.endsWith(':alone'))
-    expect(alone).toEqual([1, 2, 3].flatMap((rev) => [`start ${rev}:alone`, `end ${rev}:alone`]))
+    expect(alone).toEqual([1, 2, 4].flatMap((rev) => [`start ${rev}:alone`, `end ${rev}:alone`]))
   })
 })
 

@@ -13,7 +13,12 @@ import { type Problem, problemOfDepth, toProblems } from './problem.ts'
 import { toItems } from './to-items.ts'
 import { type Defined, storeFiles } from './workflow-files.ts'
 
-export type PlanContext = { readonly pool: Pool; readonly millrace: Millrace }
+export type PlanContext = {
+  readonly pool: Pool
+  readonly millrace: Millrace
+  /** Commands of one archive and queue that run at once. Default: 4. */
+  readonly commandsAtOnce?: number | undefined
+}
 
 /** A revision that is to be planned, whatever told of it. */
 export type Arrived = RevisionRef & {
@@ -41,14 +46,15 @@ export const MOST_DEPTH = 5
 const MOST_CHANGES_KEPT = 1000
 
 /** Plans the revisions; false when the archive is not where they continue any more, or is not to be planned. */
-export function planRevisions({ pool, millrace }: PlanContext, stretch: Stretch): Promise<boolean> {
+export function planRevisions(context: PlanContext, stretch: Stretch): Promise<boolean> {
+  const { pool, millrace } = context
   const { archive, after, defined, revisions } = stretch
   return transaction(pool, async (tx) => {
     const cursor = await lockCursor(tx, { archive: archive.id })
     if (cursor?.state !== 'active' || Number(cursor.planned_number) !== after.number) return false
     if (cursor.definition?.equals(defined.hash) !== true) await storeFiles(tx, defined)
     const chained = chainedNames(defined.definition)
-    const made = await makePlans(tx, stretch, chained)
+    const made = await makePlans(tx, context, stretch)
     const added = await millrace.addMany(
       made.flatMap(({ items }) => items),
       { client: tx },
@@ -80,7 +86,7 @@ function tell(client: Db, millrace: Millrace, told: { archive: string; first: nu
 
 type Made = { readonly plan: Plan; readonly items: AddItem[]; readonly row: object }
 
-async function makePlans(tx: Client, stretch: Stretch, chained: ReadonlySet<string>): Promise<Made[]> {
+async function makePlans(tx: Client, { commandsAtOnce }: PlanContext, stretch: Stretch): Promise<Made[]> {
   const { archive, after, revisions, defined } = stretch
   const { definition } = defined
   const history = await ArchiveHistory.readToPlan(tx, {
@@ -88,7 +94,7 @@ async function makePlans(tx: Client, stretch: Stretch, chained: ReadonlySet<stri
     archive: archive.name,
     upTo: after.number,
     names: namesToLookUp(definition),
-    chained,
+    chained: chainedNames(definition),
   })
   const causes = await causesOf(tx, archive.name, revisions)
   const problems = toProblems(definition.problems)
@@ -105,7 +111,11 @@ async function makePlans(tx: Client, stretch: Stretch, chained: ReadonlySet<stri
       history.before(number),
     )
     history.remember(planned, at)
-    const items = toItems(planned, { rev: { number, id }, previous, depth, trigger: { type: 'commit' } }, history)
+    const items = toItems(
+      planned,
+      { rev: { number, id }, previous, depth, trigger: { type: 'commit' }, commandsAtOnce },
+      history,
+    )
     at += items.length
     previous = { number, id }
     const row = toRow(revision, cause, isTooDeep ? [...problems, problemOfDepth(depth, MOST_DEPTH)] : problems)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { announce, archiveServer, performing, planned, shown, untilState } from '../../test/archives.ts'
+import { announce, archiveServer, performing, planned, shown, stateOf, untilState } from '../../test/archives.ts'
 import { scratch } from '../../test/scratch.ts'
 import { connect } from '../engine/index.ts'
 import { createArchives } from './archives.ts'
@@ -68,6 +68,43 @@ test('a run of some tasks has those alone, and a later commit waits for it and c
   await untilState(server, 'A@2:b', 'succeeded')
   await untilState(server, 'A@1:b#nightly', 'canceled')
   expect((await shown(server, 'A', 2)).edges).toContainEqual({ from: 'A@1:a#nightly', to: 'A@2:a', kind: 'finished' })
+  await close()
+})
+
+const EXCLUSIVE = [
+  {
+    path: '_workflows/exclusive.yaml',
+    text: `
+on: { commit: {}, manual: {} }
+tasks:
+  - { name: gate, command: make }
+  - { name: alone, command: make, depends: gate, exclusive: true }
+`,
+  },
+]
+
+test('exclusive tasks wait for those of earlier revisions that are retried or run by hand later', async () => {
+  const { server, work, archives, tell, close } = await planner(EXCLUSIVE)
+  work.failing.add('1:alone')
+  await tell(1)
+  await untilState(server, 'A@1:alone', 'failed')
+  work.block('2:gate', '1:alone', '1:alone#late')
+  await tell(2)
+  await untilState(server, 'A@2:gate', 'running')
+  // Revision 2 was planned when all of revision 1 had ended.
+  work.failing.clear()
+  expect((await server.ask('POST', '/v1/tasks/A@1:alone/retry')).status).toBe(200)
+  await untilState(server, 'A@1:alone', 'running')
+  await archives.planRun('A', 1, { trigger: { ...by, run: 'late' }, chosen: { tasks: ['alone'] } })
+  work.free('2:gate')
+  await untilState(server, 'A@2:gate', 'succeeded')
+  expect(await stateOf(server, 'A@2:alone')).toBe('waiting')
+  const { edges } = await shown(server, 'A', 2)
+  for (const from of ['A@1:alone', 'A@1:alone#late'])
+    expect(edges).toContainEqual({ from, to: 'A@2:alone', kind: 'finished' })
+  work.free('1:alone', '1:alone#late')
+  await untilState(server, 'A@2:alone', 'succeeded')
+  expect(work.log.filter((line) => line.includes('alone')).at(-2)).toBe('start 2:alone')
   await close()
 })
 

@@ -8,7 +8,7 @@ import { ArchiveNotFound, RevisionNotPlanned } from './errors.ts'
 import { ArchiveHistory, chainedNames } from './history.ts'
 import type { Trigger } from './payload.ts'
 import type { PlanContext } from './plan-revision.ts'
-import { drawRun, lockCursor, plannedRevision, recordRun } from './planning.sql.ts'
+import { drawRun, lockCursor, orderRun, plannedRevision, recordRun } from './planning.sql.ts'
 import { type At, toItems } from './to-items.ts'
 import { loadFiles } from './workflow-files.ts'
 
@@ -38,7 +38,7 @@ export function planRun(context: PlanContext, wanted: WantedRun): Promise<Planne
 /** The same, in the transaction of the caller. */
 export async function planRunWithin(
   tx: Client,
-  { millrace }: Pick<PlanContext, 'millrace'>,
+  { millrace, commandsAtOnce }: Omit<PlanContext, 'pool'>,
   { archive, rev, trigger: asked, chosen }: WantedRun,
 ): Promise<PlannedRun> {
   const found = await findArchive(tx, { name: archive })
@@ -67,6 +67,7 @@ export async function planRunWithin(
     previous: revision.previous_id === null ? null : { number: rev - 1, id: revision.previous_id },
     depth: revision.depth,
     trigger,
+    commandsAtOnce,
   }
   const items: AddItem[] = []
   const plans = toRunTriggers(trigger, chosen).map((one) => {
@@ -84,6 +85,8 @@ export async function planRunWithin(
     task: id,
   }))
   await recordRun(tx, { archive: found.id, number: String(rev), run, tasks: JSON.stringify(rows) })
+  const exclusive = rows.filter((row) => row.is_exclusive).map(({ task }) => task)
+  if (exclusive.length > 0) await orderRun(tx, { tasks: exclusive })
   return { run, tasks: tasks.map(({ key, id }) => ({ key, id })) }
 }
 

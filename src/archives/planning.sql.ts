@@ -197,6 +197,11 @@ export const recordRun = run('archives.record_run', { archive: int8, number: int
   from jsonb_to_recordset(${'tasks'}) x(name text, task bigint, workflow text, is_exclusive boolean)
 `
 
+/** Exclusive tasks of later revisions that have not started wait for those of the run. */
+export const orderRun = run('archives.order_run', { tasks: array(int8) })`
+  select millrace.order_run(${'tasks'})
+`
+
 export const plannedRevision = maybe(
   'archives.planned_revision',
   { archive: int8, number: int8 },

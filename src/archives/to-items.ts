@@ -1,6 +1,6 @@
 // A plan as the engine takes it: tasks with payloads, and edges to tasks instead of keys.
 import { type AddItem, type AnyWorker, defineWorker } from '../engine/index.ts'
-import { scopeOf } from './archive.ts'
+import { COMMANDS_AT_ONCE, limitOf, scopeOf } from './archive.ts'
 import type { Plan, PlannedTask } from './definition/plan.ts'
 import type { ArchiveHistory } from './history.ts'
 import {
@@ -30,6 +30,7 @@ export type At = {
   readonly previous: RevisionRef | null
   readonly depth: number
   readonly trigger: Trigger
+  readonly commandsAtOnce?: number | undefined
 }
 
 /** The milestone of the commit first, if the plan has one, then its tasks in their order. */
@@ -39,6 +40,7 @@ export function toItems(plan: Plan, at: At, history: ArchiveHistory): AddItem[] 
   const edges = ({ requires }: Pick<PlannedTask, 'requires'>) =>
     requires.map(({ key, when }) => ({ ...history.refOf(key), when }))
   const { commit } = plan
+  const max = at.commandsAtOnce ?? COMMANDS_AT_ONCE
   const milestone: AddItem[] =
     commit === undefined ? [] : [{ milestone: true, scope, key: own(commit.key), requires: edges(commit) }]
   return [
@@ -53,6 +55,8 @@ export function toItems(plan: Plan, at: At, history: ArchiveHistory): AddItem[] 
         requires: edges(task),
         ...(cancels.length > 0 ? { cancels } : {}),
         ...(task.locks.length > 0 ? { locks: task.locks } : {}),
+        // The index is short work, and waits for no command.
+        ...(task.run.type === 'uses' ? {} : { limit: { group: limitOf(plan.archive, task.queue), max } }),
       }
     }),
   ]

@@ -29,7 +29,11 @@ describe('precedence', () => {
 
   test('what performs tasks has defaults, each of which gives way to what is said', async () => {
     await using folder = await scratch()
-    expect((await read({}, folder.path)).config).toMatchObject({ concurrency: 8, queues: 'default', drain_seconds: 30 })
+    expect((await read({}, folder.path)).config).toMatchObject({
+      concurrency: 64,
+      queues: 'default',
+      drain_seconds: 30,
+    })
     const said = { MILLRACE_CONCURRENCY: '3', MILLRACE_QUEUES: 'left,right', MILLRACE_DRAIN_SECONDS: '0' }
     expect((await read(said, folder.path)).config).toMatchObject({
       concurrency: 3,

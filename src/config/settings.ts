@@ -127,8 +127,27 @@ export const settings = [
     flag: '--concurrency <number>',
     expected: 'a whole number from 1 to 10000',
     parse: (text) => (text === '0' ? undefined : wholeNumber(10_000)(text)),
-    byDefault: '8',
-    sentence: 'Tasks that this process runs at once.',
+    byDefault: '64',
+    sentence:
+      'Commands of archives and nodes that this process runs at once. When all places are taken, a free one goes to the archive that runs the fewest.',
+  },
+  {
+    name: 'archive_concurrency',
+    flag: '--archive-concurrency <number>',
+    expected: 'a whole number from 1 to 10000',
+    parse: (text) => (text === '0' ? undefined : wholeNumber(10_000)(text)),
+    byDefault: '4',
+    sentence:
+      'Commands of one archive and queue that run at once, on all servers and workers together. Give every server the same number.',
+  },
+  {
+    name: 'node_concurrency',
+    flag: '--node-concurrency <number>',
+    expected: 'a whole number from 1 to 10000',
+    parse: (text) => (text === '0' ? undefined : wholeNumber(10_000)(text)),
+    byDefault: '32',
+    sentence:
+      'Commands of nodes that run at once, on all servers and workers together. Give every server the same number.',
   },
   {
     name: 'queues',
@@ -236,6 +255,8 @@ export type Config = {
   readonly migrate: 'auto' | 'never'
   readonly drain_seconds: number
   readonly concurrency: number
+  readonly archive_concurrency: number
+  readonly node_concurrency: number
   readonly queues: string
   readonly grace_seconds: number
   readonly rate_limit: number

@@ -79,10 +79,12 @@ export function checkOptions(item: AddItem): void {
     throw new InvalidOption(`delaySeconds must be a number of seconds, not ${delaySeconds}`)
   if (notBefore !== undefined && Number.isNaN(notBefore.getTime()))
     throw new InvalidOption('notBefore is not a valid date')
-  if (limit !== undefined && !(Number.isInteger(limit.max) && limit.max >= 1 && limit.max < 2 ** 31))
-    throw new InvalidOption(
-      `the maximum of limit "${limit.group}" must be a whole number of at least 1, not ${limit.max}`,
-    )
+  if (limit !== undefined) checkMax(limit.group, limit.max)
+}
+
+export function checkMax(group: string, max: number): void {
+  if (!(Number.isInteger(max) && max >= 1 && max < 2 ** 31))
+    throw new InvalidOption(`the maximum of limit "${group}" must be a whole number of at least 1, not ${max}`)
 }
 
 function checkMaxAttempts(maxAttempts: number): void {

@@ -9,6 +9,8 @@ test('what a dispatcher is not told it does as its options say', () => {
     prefetch: 800,
     maxDeaths: 5,
     stopSeconds: 30,
+    fair: false,
+    stepsAtOnce: 2,
     name: `${hostname()}:${process.pid}`,
   })
 })
@@ -21,7 +23,12 @@ test('what a dispatcher is told it does, the least and nothing too', () => {
     maxDeaths: 1,
     stopSeconds: 0,
     name: 'mine',
+    fair: false,
     queues: ['a'],
   }
-  expect(toSettings(told)).toEqual(told)
+  expect(toSettings(told)).toEqual({ ...told, stepsAtOnce: 2 })
+})
+
+test('a fair dispatcher claims nothing ahead, in one step at a time', () => {
+  expect(toSettings({ fair: true, prefetch: 100 })).toMatchObject({ fair: true, prefetch: 0, stepsAtOnce: 1 })
 })

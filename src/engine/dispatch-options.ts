@@ -13,6 +13,11 @@ export type DispatchOptions = {
   readonly leaseSeconds?: number
   /** Tasks claimed beyond the free places, at most, while they are short and there are many. Default: 800. */
   readonly prefetch?: number
+  /**
+   * Scopes share the free places: a place goes to the most urgent task, then to the scope of which this dispatcher runs the
+   * fewest. It claims no more than it has places for (`prefetch` is 0), so it suits long tasks. Default: false.
+   */
+  readonly fair?: boolean
   /** Deaths of a dispatcher after which a task that ran there fails. Default: 5. */
   readonly maxDeaths?: number
   /** How long `stop` waits for running tasks before it hands them back. Default: 30. */
@@ -29,11 +34,16 @@ export type DispatchOptions = {
 }
 
 export type Settings = Required<Omit<DispatchOptions, 'queues' | 'version' | 'onDrained' | 'onLog' | 'onError'>> &
-  DispatchOptions
+  DispatchOptions & { readonly stepsAtOnce: number }
+
+const MOST_STEPS_AT_ONCE = 2
 
 /** The options with their defaults. Throws `InvalidOption` for what cannot be used. */
 export function toSettings(options: DispatchOptions): Settings {
-  const { concurrency = 10, leaseSeconds = 30, prefetch = 800, maxDeaths = 5, stopSeconds = 30 } = options
+  const { concurrency = 10, leaseSeconds = 30, maxDeaths = 5, stopSeconds = 30, fair = false } = options
+  const prefetch = fair ? 0 : (options.prefetch ?? 800)
+  // Two claims at once would not know of each other, and both give a place to the same scope.
+  const stepsAtOnce = fair ? 1 : MOST_STEPS_AT_ONCE
   const check = (name: string, value: number, isGood: boolean) => {
     if (!isGood) throw new InvalidOption(`${name} cannot be ${value}`)
   }
@@ -44,7 +54,7 @@ export function toSettings(options: DispatchOptions): Settings {
   check('stopSeconds', stopSeconds, stopSeconds >= 0 && stopSeconds < 86_400)
   checkQueues(options.queues)
   const name = options.name ?? `${hostname()}:${process.pid}`
-  return { ...options, concurrency, leaseSeconds, prefetch, maxDeaths, stopSeconds, name }
+  return { ...options, concurrency, leaseSeconds, prefetch, maxDeaths, stopSeconds, fair, stepsAtOnce, name }
 }
 
 export function checkQueues(queues: readonly string[] | undefined): void {

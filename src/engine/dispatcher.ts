@@ -23,7 +23,6 @@ import { Wish } from './wish.ts'
 import { withGrace } from './with-grace.ts'
 import type { AnyWorker } from './worker.ts'
 
-const MOST_STEPS_AT_ONCE = 2
 const MOST_FINISHED_PER_STEP = 1000
 const STALE_QUEUE_MS = 1000
 const EFFECTS_POLL_MS = 10
@@ -92,10 +91,10 @@ export class DispatcherLoop implements Dispatcher {
     if (workers.length === 0) throw new InvalidOption('a dispatcher needs at least one worker')
     for (const worker of workers) parts.names.define(worker)
     this.#workers = workers
-    this.#looks = new Looks(Array.from({ length: MOST_STEPS_AT_ONCE }, () => new Line(parts.control)))
+    this.#looks = new Looks(Array.from({ length: this.#options.stepsAtOnce }, () => new Line(parts.control)))
     this.#unbegun = new Unbegun(this.#options.maxDeaths)
     this.#wish = new Wish(this.#options.onDrained)
-    this.#pace = new Pace(this.#options.concurrency, this.#options.prefetch)
+    this.#pace = new Pace(this.#options.concurrency, this.#options.prefetch, this.#options.fair)
     this.#returns = new Returns(parts.control, {
       onBack: (places) => this.#wake(places),
       onTrouble: (error) => this.#trouble(error),
@@ -208,6 +207,7 @@ export class DispatcherLoop implements Dispatcher {
         ...scan.slices,
         limit: look.room,
         idle,
+        is_fair: this.#options.fair,
       })
       if (finished.length + answer.tasks.length > 0) this.#parts.onChange()
       if (idle !== null) this.#isIdleListed = idle

@@ -70,12 +70,14 @@ export const stepTasks = one(
     slice_priority: nullable(array(int4)),
     slice_from: nullable(int8),
     slice_to: nullable(array(int8)),
+    is_fair: bool,
   },
   { answer: named<unknown>('json') },
 )`
   select millrace.step(
     ${'holder'}, ${'ids'}, ${'epochs'}, ${'outputs'}, ${'unchanged'}, ${'lanes'}, ${'from_priority'}, ${'from_order'},
-    ${'limit'}, ${'idle'}, ${'to_priority'}, ${'slice_lanes'}, ${'slice_priority'}, ${'slice_from'}, ${'slice_to'}
+    ${'limit'}, ${'idle'}, ${'to_priority'}, ${'slice_lanes'}, ${'slice_priority'}, ${'slice_from'}, ${'slice_to'},
+    ${'is_fair'}
   ) as answer
 `
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { aWorker, deferred, useEngine } from '../../test/engine.ts'
-import { TaskNotFound } from './errors.ts'
+import { InvalidOption, TaskNotFound } from './errors.ts'
 import { connect } from './millrace.ts'
 import { PermanentError, TransientError } from './work-error.ts'
 import { type AnyWorker, later } from './worker.ts'
@@ -220,6 +220,38 @@ describe('limits', () => {
     await engine.add(worker, { limit: { group, max: 3 } })
     expect(await dispatcher.claim(10)).toHaveLength(2)
     await engine.expire(dispatcher.id)
+    await engine.drain(worker)
+  })
+
+  test('the maximum of limits that exist is changed by a pattern, at once and for those that match alone', async () => {
+    const worker = aWorker()
+    for (const group of ['archive:one', 'archive:one, queue heavy', 'other'])
+      for (let n = 0; n < 3; n += 1) await engine.add(worker, { limit: { group, max: 1 } })
+    const dispatcher = await engine.byHand([worker])
+    expect(await dispatcher.claim(10)).toHaveLength(3)
+    await engine.millrace.setLimits('archive:%', 2)
+    expect(await dispatcher.claim(10)).toHaveLength(2)
+    await expect(engine.millrace.setLimits('archive:%', 0)).rejects.toThrow(InvalidOption)
+    await engine.expire(dispatcher.id)
+    await engine.drain(worker)
+  })
+
+  test('a task that failed, was retried or was asked for later keeps its limit', async () => {
+    let isBroken = true
+    const worker = aWorker({
+      work() {
+        if (isBroken) throw new PermanentError('broken')
+      },
+    })
+    const limit = { group: 'kept', max: 1 }
+    const ids = [await engine.add(worker, { limit }), await engine.add(worker, { limit })]
+    await engine.drain(worker)
+    isBroken = false
+    await engine.millrace.retry(ids)
+    const dispatcher = await engine.byHand([worker])
+    const [run, ...others] = await dispatcher.claim(10)
+    expect(others).toEqual([])
+    if (run) await dispatcher.perform(run)
     await engine.drain(worker)
   })
 

@@ -2,7 +2,7 @@ import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect, sn
 import * as act from './act.ts'
 import { actOnMany, type BulkOptions, type BulkResult, type BulkVerb } from './act-on-many.ts'
 import { type AddedTask, type AddedTasks, add } from './add.ts'
-import type { AddItem, AddOptions, CheckedItems, GivenItems } from './add-options.ts'
+import { type AddItem, type AddOptions, type CheckedItems, checkMax, type GivenItems } from './add-options.ts'
 import { type Attention, attention } from './attention.ts'
 import { checkSchema } from './check-schema.ts'
 import { countTasks, type TaskCount } from './count.ts'
@@ -32,6 +32,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from './task-event.ts'
+import { setLimits } from './tasks.sql.ts'
 import { type Throughput, throughput } from './throughput.ts'
 import { type Timeline, tasksInWindow, timeline } from './timeline.ts'
 import { type Typical, typical } from './typical.ts'
@@ -136,6 +137,12 @@ export class Millrace {
     const { client, actor, ...rest } = options
     const [added] = await this.#addAll([{ ...rest, milestone: true }], optional({ client, actor }))
     return added as AddedTask
+  }
+
+  /** Changes the maximum of the limits that exist and whose groups match; `%` in the pattern matches anything. */
+  async setLimits(pattern: string, max: number): Promise<void> {
+    checkMax(pattern, max)
+    await setLimits(this.#pool, { pattern, capacity: max })
   }
 
   /** Adds requirements to a task that has not started. */

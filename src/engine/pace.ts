@@ -44,6 +44,7 @@ const LONGEST_POLL_UNHEARD_MS = 250 // without notifications polling is all ther
 
 export class Pace {
   readonly #concurrency: number
+  readonly #isFair: boolean
   /** The last task claimed in each lane. */
   readonly #marks = new Map<number, Mark>()
   /** In each lane, the last task claimed of each priority. */
@@ -56,8 +57,10 @@ export class Pace {
   #markedMs = 0
   #polls = 0
 
-  constructor(concurrency: number, mostAhead: number) {
+  /** `isFair`: it claims out of order, so it always looks from the start. */
+  constructor(concurrency: number, mostAhead: number, isFair = false) {
     this.#concurrency = concurrency
+    this.#isFair = isFair
     this.#ahead = new Ahead(concurrency, mostAhead)
   }
 
@@ -68,6 +71,7 @@ export class Pace {
 
   /** Tasks worth a second step while one is under way. */
   get batch(): number {
+    if (this.#isFair) return this.#concurrency // shared among scopes as a whole
     // Rounded down: of an odd number, what is left beside the larger half would be too little for the other step.
     return Math.max(1, Math.floor((this.#concurrency + this.#ahead.tasks) / 2))
   }
@@ -113,6 +117,7 @@ export class Pace {
 
   /** How far it has claimed, for those that begin later; `unbegun` it may still give back. */
   reached(unbegun: readonly Place[]): string | null {
+    if (this.#isFair) return null // it leaves out tasks before the last one it claimed
     const rows = [...this.#reached].flatMap(([lane, reached]) =>
       [...reached].map(([priority, order]) => {
         const held = unbegun.filter((place) => place.lane === lane && place.priority === priority)
@@ -130,6 +135,7 @@ export class Pace {
    */
   scan(lanes: readonly number[], mustBeComplete: boolean): Scan {
     const begunAt = performance.now()
+    if (this.#isFair) return { ...rangesBehind(lanes, []), isBack: false, slice: undefined, isComplete: true, begunAt }
     const since = begunAt - this.#lookedBackAt
     const isAffordable = since >= this.#lookBackMs * LOOK_BACK_SHARE
     const isBack = isAffordable && (mustBeComplete || since >= LOOK_BACK_EVERY_MS)

@@ -160,33 +160,19 @@ export const readUnmet = many(
   limit ${'limit'}::int
 `
 
-/** Why a ready task has not started: the gate it queues at and who holds it, who could claim it, what is ahead of it. */
+/** Why a ready task has not started: the gate it queues at, and what is ahead of it. */
 export const readReadiness = one(
   'engine.read_readiness',
   { id: int8 },
   {
     gate: nullable(text),
     capacity: nullable(int4),
-    gate_holders: array(int8),
-    dispatchers: int4,
     ahead: int4,
     effects: int4,
     superseding: array(int8),
   },
 )`
   select gate.name as gate, gate.capacity,
-    array(
-      select other.id
-      from millrace.live other
-      where live.gate is not null and live.gate = any(other.gates[1 : other.gates_held])
-      order by other.id
-      limit 5
-    ) as gate_holders,
-    (
-      select count(*)::int
-      from millrace.dispatcher
-      where dead_at is null and expires_at > clock_timestamp() and wanted = 'running' and live.lane = any(lanes)
-    ) as dispatchers,
     (
       select count(*)::int
       from (
@@ -206,6 +192,50 @@ export const readReadiness = one(
     ) as superseding
   from millrace.live left join millrace.gate on gate.id = live.gate
   where live.id = ${'id'}
+`
+
+/** The tasks that hold the gate at which a task queues, the first of them, and how many there are. */
+export const readGateHolders = many(
+  'engine.read_gate_holders',
+  { id: int8, limit: int4 },
+  { id: int8, kind: nullable(text), scope: text, key: nullable(text), count: int4 },
+)`
+  select other.id, lane.kind, task.scope, task.key, (count(*) over ())::int as count
+  from millrace.live
+    join millrace.live other on live.gate = any(other.gates[1 : other.gates_held])
+    join millrace.task on task.id = other.id
+    left join millrace.lane on lane.id = other.lane
+  where live.id = ${'id'}
+  order by other.id
+  limit ${'limit'}::int
+`
+
+/** The dispatchers that take tasks like this one, with how many places each has and how many are taken. */
+export const readPlaces = many(
+  'engine.read_places',
+  { id: int8 },
+  { id: int4, name: text, slots: nullable(int4), taken: int4 },
+)`
+  select dispatcher.id, dispatcher.name, dispatcher.slots,
+    (select count(*)::int from millrace.live other where other.holder = dispatcher.id and other.state = 'running') as taken
+  from millrace.live
+    join millrace.dispatcher on live.lane = any(dispatcher.lanes)
+  where live.id = ${'id'} and dispatcher.dead_at is null and dispatcher.expires_at > clock_timestamp()
+    and dispatcher.wanted = 'running'
+  order by dispatcher.id
+`
+
+/** The scopes whose tasks these dispatchers run, those with the most first: how many, and the first of them. */
+export const readScopesAt = many(
+  'engine.read_scopes_at',
+  { holders: array(int4) },
+  { scope: text, count: int4, first: int8 },
+)`
+  select task.scope, count(*)::int as count, min(live.id) as first
+  from millrace.live join millrace.task on task.id = live.id
+  where live.holder = any(${'holders'}) and live.state = 'running'
+  group by task.scope
+  order by 2 desc, 1
 `
 
 export const readHistory = many(

@@ -107,10 +107,14 @@ async function goThrough(client: pg.Client, worker: AnyWorker, count: number): P
   const canceled = ended.map(({ id }) => id)
   expect(canceled).toHaveLength(count)
   await retryTasks(client, { ids: canceled, name: 'retried', cause: null, actor: null })
+  const fairly = await claimer(client, worker, count, true)
+  const shared = await fairly()
+  expect(shared.ids).toHaveLength(count)
+  expect((await fairly(shared.ids, shared.epochs)).ids).toHaveLength(count)
 }
 
 /** A dispatcher that finishes what it is given and claims so many. */
-async function claimer(client: pg.Client, worker: AnyWorker, limit: number) {
+async function claimer(client: pg.Client, worker: AnyWorker, limit: number, isFair = false) {
   const { ids: lanes } = await laneIds(client, { queues: ['default'], kinds: [worker.kind] })
   const { id: holder } = await register(client, {
     name: 'd',
@@ -132,6 +136,7 @@ async function claimer(client: pg.Client, worker: AnyWorker, limit: number) {
       from_order: ['0'],
       limit,
       idle: null,
+      is_fair: isFair,
     })
     return { holder, ids: tasks.map(({ id }) => id), epochs: tasks.map(({ epoch }) => epoch) }
   }

@@ -6,7 +6,7 @@ type Request = Parameters<typeof stepTasks>[1]
 type Bounds = 'to_priority' | 'slice_lanes' | 'slice_priority' | 'slice_from' | 'slice_to'
 
 /** Without bounds, which are null then, it looks from where it is told to the end. */
-export type StepRequest = Omit<Request, Bounds> & Partial<Pick<Request, Bounds>>
+export type StepRequest = Omit<Request, Bounds | 'is_fair'> & Partial<Pick<Request, Bounds | 'is_fair'>>
 
 export type ClaimedTask = ClaimedRow & Place
 
@@ -64,13 +64,15 @@ type TaskColumns = readonly [
 
 /** The dispatcher's round trip: records successes, applies what is pending, claims ready tasks. */
 export async function step(db: Db, request: StepRequest): Promise<StepAnswer> {
-  return toAnswer((await stepTasks(db, request as Request)).answer, request)
+  return toAnswer((await stepTasks(db, toRequest(request))).answer, request)
 }
 
 /** The same on a connection that is held for it. */
 export function stepOn(line: Line, request: StepRequest): Promise<StepAnswer> {
-  return line.ask(stepTasks, request as Request, (answer) => toAnswer(answer, request))
+  return line.ask(stepTasks, toRequest(request), (answer) => toAnswer(answer, request))
 }
+
+const toRequest = (request: StepRequest): Request => ({ is_fair: false, ...request }) as Request
 
 function toAnswer(given: unknown, request: StepRequest): StepAnswer {
   const answer = given as Answer

@@ -32,6 +32,11 @@ export const knownKinds = many('engine.known_kinds', {}, { kind: text })`
   select distinct kind from millrace.lane order by kind
 `
 
+/** `%` in the pattern matches anything. */
+export const setLimits = one('engine.set_limits', { pattern: text, capacity: int4 }, { has_changed: bool })`
+  select millrace.set_limits(${'pattern'}, ${'capacity'}) as has_changed
+`
+
 export const gateIds = one('engine.gate_ids', { names: array(text), capacities: array(int4) }, { ids: array(int4) })`
   select millrace.gate_ids(${'names'}, ${'capacities'}) as ids
 `

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { aWorker, mendable, useEngine } from '../../test/engine.ts'
+import { aWorker, deferred, mendable, useEngine } from '../../test/engine.ts'
+import { waitFor } from '../../test/processes.ts'
 import { snapshot } from '../db/index.ts'
 import { TaskNotFound } from './errors.ts'
 import { read } from './read.ts'
@@ -65,7 +66,7 @@ describe('ready', () => {
     const first = await engine.add(worker, { locks: ['archive:A'] })
     const second = await engine.add(worker, { locks: ['archive:A'] })
     expect(await why(second)).toEqual({
-      sentence: `waits for the lock "archive:A", held by task ${first}`,
+      sentence: `waits for the lock of archive A, held by task ${first} (${worker.kind})`,
       culprits: [first],
     })
   })
@@ -76,8 +77,43 @@ describe('ready', () => {
     const first = await engine.add(worker, { limit })
     const second = await engine.add(worker, { limit })
     expect((await why(second)).sentence).toBe(
-      `waits for a place in "heavy jobs" (at most 1 at once), held by task ${first}`,
+      `waits for a place of "heavy jobs" (1 at once), held by task ${first} (${worker.kind})`,
     )
+  })
+
+  test('names the archive whose places are taken, and the tasks that hold them', async () => {
+    const worker = aWorker()
+    const scope = 'archive:My-Project'
+    const limit = { group: scope, max: 4 }
+    const ids: string[] = []
+    for (let rev = 1; rev <= 5; rev += 1) ids.push(await engine.add(worker, { scope, limit, key: `${rev}:build` }))
+    const named = ids.slice(0, 3).map((id, i) => `My-Project@${i + 1}:build (task ${id})`)
+    expect(await why(ids[4] as string)).toEqual({
+      sentence: `waits for a place of archive My-Project (4 at once), held by ${named.join(', ')}, and 1 more`,
+      culprits: ids.slice(0, 3),
+    })
+  })
+
+  test('says that every dispatcher is full, and whose tasks fill it', async () => {
+    const gate = deferred()
+    const worker = aWorker({ work: () => gate.promise })
+    const running = [
+      await engine.add(worker, { scope: 'archive:My-Project' }),
+      await engine.add(worker, { scope: 'archive:My-Project' }),
+      await engine.add(worker, { scope: 'node' }),
+    ]
+    const dispatcher = await engine.dispatch([worker], { concurrency: 3, fair: true, name: 'vm:8400' })
+    await waitFor(async () => ((await engine.states(...running)).every((s) => s === 'running') ? true : undefined))
+    const id = await engine.add(worker, { scope: 'other' })
+    expect(await why(id)).toEqual({
+      sentence: 'waits for a free place: all 3 places of vm:8400 are taken, by My-Project 2, node 1',
+      culprits: [running[0], running[2]],
+    })
+    const second = await engine.byHand([worker], { name: 'by hand' })
+    expect((await why(id)).sentence).toBe('is ready; it is the next one')
+    await second.unregister()
+    gate.resolve()
+    await dispatcher.idle()
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Db } from '../db/index.ts'
 import { read, type Task } from './read.ts'
-import { readReadiness, readUnmet } from './reads.sql.ts'
+import { readGateHolders, readPlaces, readReadiness, readScopesAt, readUnmet } from './reads.sql.ts'
 import { nameOfTask } from './resolve.ts'
 import type { TaskId } from './task.ts'
 
@@ -72,22 +72,51 @@ async function whyWaiting(db: Db, task: Task): Promise<Why> {
 
 async function whyReady(db: Db, task: Task): Promise<Why> {
   const facts = await readReadiness(db, { id: task.id })
-  if (facts.gate !== null) {
-    const [type, ...name] = facts.gate.split(' ')
-    const what =
-      type === 'lock'
-        ? `the lock "${name.join(' ')}"`
-        : `a place in "${name.join(' ')}" (at most ${facts.capacity} at once)`
-    const held = facts.gate_holders.length > 0 ? `, held by ${list(facts.gate_holders)}` : ''
-    return { sentence: `waits for ${what}${held}`, culprits: facts.gate_holders }
-  }
+  if (facts.gate !== null) return whyGated(db, task, { gate: facts.gate, capacity: facts.capacity ?? 1 })
   if (task.kind === null) return { sentence: 'is about to complete', culprits: [] }
-  if (facts.dispatchers === 0) {
+  const places = await readPlaces(db, { id: task.id })
+  if (places.length === 0) {
     return { sentence: `no dispatcher takes kind "${task.kind}" from queue "${task.queue}" at present`, culprits: [] }
   }
+  if (places.every(({ slots, taken }) => slots !== null && taken >= slots)) return whyFull(db, places)
   const ahead =
     facts.ahead >= 1000 ? '1000 or more tasks are' : facts.ahead === 1 ? '1 task is' : `${facts.ahead} tasks are`
   return { sentence: `is ready; ${facts.ahead === 0 ? 'it is the next one' : `${ahead} ahead of it`}`, culprits: [] }
+}
+
+async function whyGated(db: Db, task: Task, { gate, capacity }: { gate: string; capacity: number }): Promise<Why> {
+  const holders = await readGateHolders(db, { id: task.id, limit: MOST_NAMED })
+  const [type, name] = [gate.slice(0, gate.indexOf(' ')), gate.slice(gate.indexOf(' ') + 1)]
+  const [, archive] = /^archive:(.+)$/s.exec(name) ?? []
+  const owner = archive === undefined ? `"${name}"` : `of archive ${archive}`
+  const what =
+    type === 'lock'
+      ? `the lock ${owner}`
+      : `a place ${archive === undefined ? 'of ' : ''}${owner} (${capacity} at once)`
+  const more = (holders[0]?.count ?? 0) - holders.length
+  const held = holders.map(nameOf).join(', ') + (more > 0 ? `, and ${more} more` : '')
+  return {
+    sentence: `waits for ${what}${holders.length > 0 ? `, held by ${held}` : ''}`,
+    culprits: holders.map(({ id }) => id),
+  }
+}
+
+type Places = Awaited<ReturnType<typeof readPlaces>>
+
+/** Every dispatcher that would take the task has as many as it can take. */
+async function whyFull(db: Db, places: Places): Promise<Why> {
+  const scopes = await readScopesAt(db, { holders: places.map(({ id }) => id) })
+  const named = scopes.slice(0, MOST_NAMED)
+  const taken = named.map(({ scope, count }) => `${scope.replace(/^archive:/, '')} ${count}`)
+  const more = scopes.length - named.length
+  const slots = places.reduce((sum, place) => sum + (place.slots ?? 0), 0)
+  const where = [...new Set(places.map(({ name }) => name))].join(' and ')
+  const all = slots === 1 ? `the only place of ${where} is taken` : `all ${slots} places of ${where} are taken`
+  const others = more > 0 ? `, and ${more} other ${more === 1 ? 'scope' : 'scopes'}` : ''
+  return {
+    sentence: `waits for a free place: ${all}, by ${taken.join(', ')}${others}`,
+    culprits: named.map(({ first }) => first),
+  }
 }
 
 async function whySkipped(db: Db, task: Task): Promise<Why> {

@@ -3,7 +3,9 @@ import { type AddItem, defineWorker } from '../engine/index.ts'
 import { type Flaw, InvalidNode } from './errors.ts'
 import {
   type Branch,
+  COMMANDS_AT_ONCE,
   KIND,
+  LIMIT,
   type Metadata,
   type NodeId,
   type NodeType,
@@ -46,7 +48,11 @@ export async function addNodes(tree: Tree, items: readonly NewNode[]): Promise<A
   const specs = checkAll(items)
   await lockTree(tree.tx, {})
   const planned = await plan(tree, items, specs)
-  const tasks = await tree.millrace.addMany(planned.map(toTask), { client: tree.tx, actor: tree.actor })
+  const max = tree.commandsAtOnce ?? COMMANDS_AT_ONCE
+  const tasks = await tree.millrace.addMany(
+    planned.map((item) => toTask(item, max)),
+    { client: tree.tx, actor: tree.actor },
+  )
   const data = planned.flatMap(({ id, data }) => entriesOf(data).map(([key, value]) => ({ id, key, value })))
   await insertNodes(tree.tx, {
     ids: planned.map(({ id }) => id),
@@ -77,7 +83,10 @@ export async function addNodes(tree: Tree, items: readonly NewNode[]): Promise<A
 /** What the tasks of nodes are added as; createNodeWorker performs them. */
 const placeholder = defineWorker({ kind: KIND, payload: z.null().optional(), maxAttempts: 1, work: () => undefined })
 
-function toTask(item: Planned): AddItem {
+/** A sleep or a condition waits: it has a place only while it is looked at, and must not wait for commands. */
+const isWaiting = ({ type }: Planned) => type === 'sleep' || type === 'condition'
+
+function toTask(item: Planned, max: number): AddItem {
   const when = toCondition(item.spec.run_if ?? null)
   const { above } = item
   return {
@@ -85,6 +94,7 @@ function toTask(item: Planned): AddItem {
     payload: undefined,
     scope: SCOPE,
     key: item.id,
+    ...(isWaiting(item) ? {} : { limit: { group: LIMIT, max } }),
     requires: above === null ? [] : [typeof above === 'number' ? { item: above, when } : { task: above.task, when }],
   }
 }

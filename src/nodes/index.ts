@@ -1,7 +1,7 @@
 export type { NewNode } from './add.ts'
 export type { NodeChange } from './change.ts'
 export { InvalidNode } from './errors.ts'
-export type { Metadata, NodeId, NodeState, NodeType } from './node.ts'
+export { LIMIT, type Metadata, type NodeId, type NodeState, type NodeType } from './node.ts'
 export { createNodes, type Nodes } from './nodes.ts'
 export type { Reach } from './reach.ts'
 export type { Workshop } from './run-command.ts'

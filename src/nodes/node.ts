@@ -31,6 +31,11 @@ export type Metadata = {
 export const SCOPE = 'node'
 export const KIND = 'node'
 
+/** The limit that the commands of nodes share. */
+export const LIMIT = 'nodes'
+/** Commands of nodes that run at once, unless a setting says otherwise. */
+export const COMMANDS_AT_ONCE = 32
+
 const ENDED: ReadonlySet<NodeState> = new Set(['finished', 'failed', 'killed', 'skipped'])
 export const isEnded = (state: NodeState): boolean => ENDED.has(state)
 

@@ -1,5 +1,4 @@
 import type { Db, Pool } from '../db/index.ts'
-import type { Millrace } from '../engine/index.ts'
 import { type AddedNode, addNodes, type NewNode } from './add.ts'
 import { changeNode, type NodeChange } from './change.ts'
 import { type Description, describeNodes } from './describe.ts'
@@ -9,6 +8,7 @@ import type { Metadata, NodeId, NodeState } from './node.ts'
 import { type Reach, requireReach } from './reach.ts'
 import { type ReadNode, readNode } from './read.ts'
 import { type RemoveOptions, removeNode } from './remove.ts'
+import type { Tree } from './tree.ts'
 import { isAttemptUnderWay } from './under-way.ts'
 import {
   type Keys,
@@ -49,7 +49,9 @@ export type Nodes = {
   close(): void
 }
 
-export function createNodes({ pool, millrace }: { pool: Pool; millrace: Millrace }): Nodes {
+export type NodesOptions = Pick<Tree, 'millrace' | 'commandsAtOnce'> & { readonly pool: Pool }
+
+export function createNodes({ pool, millrace, commandsAtOnce }: NodesOptions): Nodes {
   const watch = new NodeWatch(millrace)
   return {
     list: (options) => listNodes(pool, options),
@@ -62,7 +64,7 @@ export function createNodes({ pool, millrace }: { pool: Pool; millrace: Millrace
     waitFor: (which, patience) => waitForNodes(pool, watch, which, patience),
     requireReach: (limit, ids, reach) => requireReach(pool, limit, ids, reach),
     isAttemptUnderWay: (node, attempt) => isAttemptUnderWay(pool, node, attempt),
-    add: (by, items) => addNodes({ ...by, millrace }, items),
+    add: (by, items) => addNodes({ ...by, millrace, commandsAtOnce }, items),
     change: (by, id, change, version) => changeNode({ ...by, millrace }, id, change, version),
     remove: (by, id, options) => removeNode({ ...by, millrace }, id, options),
     write: (by, id, write) => writeValue({ ...by, millrace }, id, write),

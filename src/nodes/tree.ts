@@ -7,6 +7,8 @@ import { lockNode, readNodes } from './nodes.sql.ts'
 /** What the verbs that change the tree work with. */
 export type Tree = {
   readonly millrace: Millrace
+  /** Commands of nodes that run at once. Default: 32. */
+  readonly commandsAtOnce?: number | undefined
   /** A transaction of the caller's: what a verb does stands when it commits. */
   readonly tx: Db
   /** Who asks, for the record. */

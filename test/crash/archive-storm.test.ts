@@ -62,7 +62,7 @@ async function replace(db: TestDatabase, part: Part): Promise<void> {
   await part.program.exitCode
   await db.pool.query(
     `update millrace.dispatcher set expires_at = clock_timestamp() - interval '1 s'
-     where dead_at is null and name like '%:' || $1`,
+     where dead_at is null and split_part(name, ' ', 1) like '%:' || $1`,
     [String(pid)],
   )
   part.program = await start(db, part)

@@ -115,12 +115,16 @@ function toClosures({ links, earlier, tasks }: Graph): Closures {
   return { of, tasks }
 }
 
+function isExclusive(task: OutlineTask | undefined): boolean {
+  const defaults = task?.file.value['defaults'] as Readonly<Record<string, unknown>> | null | undefined
+  return (task?.value['exclusive'] ?? defaults?.['exclusive']) === true
+}
+
 function neverFires(task: OutlineTask, entry: Entry, { of, tasks }: Closures): boolean {
   const { here, earlier } = of(task.name ?? '')
   if (entry.name === COMMIT) return false // is refused as such
   if (!entry.isPrevious) return here.has(entry.name)
   // An exclusive task waits for all exclusive ones of earlier revisions.
-  const isExclusive = (one: OutlineTask | undefined) => one?.value['exclusive'] === true
   return earlier.has(entry.name) || (isExclusive(task) && isExclusive(tasks.get(entry.name)))
 }
 

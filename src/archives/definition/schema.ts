@@ -93,6 +93,12 @@ const queue = checked.name.meta({
   examples: ['heavy'],
   pattern: NAME_PATTERN,
 })
+const exclusive = z.boolean({ error: 'true or false' }).meta({
+  description:
+    'Waits for all exclusive tasks of earlier revisions, and runs beside no other exclusive task of the archive.',
+  default: false,
+  examples: [true],
+})
 const env = z
   .record(checked.variable.meta({ pattern: VARIABLE_PATTERN }), scalar, { error: 'a mapping of names to values' })
   .meta({
@@ -153,15 +159,7 @@ export const task = z.strictObject(
         examples: [['out/*.pdf']],
       })
       .optional(),
-    exclusive: z
-      .boolean({ error: 'true or false' })
-      .meta({
-        description:
-          'Waits for all exclusive tasks of earlier revisions, and runs beside no other exclusive task of the archive.',
-        default: false,
-        examples: [true],
-      })
-      .optional(),
+    exclusive: exclusive.optional(),
     timeout: timeout.optional(),
     retries: retries.optional(),
     queue: queue.optional(),
@@ -320,8 +318,9 @@ export const mapping = z.strictObject(
           image: image.optional(),
           shell: shell.optional(),
           queue: queue.optional(),
+          exclusive: exclusive.optional(),
         },
-        { error: 'a mapping of timeout, retries, env, image, shell and queue' },
+        { error: 'a mapping of timeout, retries, env, image, shell, queue and exclusive' },
       )
       .meta({
         description: 'What holds for each task that does not say otherwise.',

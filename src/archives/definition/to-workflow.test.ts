@@ -63,6 +63,16 @@ test('the defaults of a file hold for the tasks that do not say otherwise', () =
   expect(task(everything, 'clean-up').image).toMatch(/^registry\.example\.org:5000/)
 })
 
+test('a whole file is exclusive by its defaults, but for tasks that say otherwise', () => {
+  const file = read(
+    '{defaults: {exclusive: true}, tasks: [{name: a, command: make}, {name: b, command: make, exclusive: false}]}',
+  )
+  expect(file.tasks.map(({ name, isExclusive }) => [name, isExclusive])).toEqual([
+    ['a', true],
+    ['b', false],
+  ])
+})
+
 test('a variable is text as it is written, and those of the task win', () => {
   const env = { LANG: 'C.UTF-8', VERSION: '1.10', EMPTY: '', ON: 'yes' }
   expect(task(everything, 'publish').env).toEqual(env)

@@ -87,7 +87,7 @@ function toTask(task: Task, { defaults = {}, cancels }: Mapping, { tree, path }:
     },
     secrets: [...new Set(toList(task.secrets))],
     artifacts: [...new Set(toList(task.artifacts))],
-    isExclusive: task.exclusive ?? false,
+    isExclusive: task.exclusive ?? defaults.exclusive ?? false,
     timeoutSeconds: parseDuration(timeout) ?? 0,
     retries: task.retries ?? defaults.retries ?? DEFAULTS.retries,
     queue: task.queue ?? defaults.queue ?? DEFAULTS.queue,

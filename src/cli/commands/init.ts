@@ -8,7 +8,7 @@ type Written = { readonly path: string; readonly state: 'written' | 'same' | 'ke
 
 const CONFIG = `# Settings of Millrace for this folder and those below. \`millrace config explain\` lists all of them.
 # port: 7420
-# concurrency: 8
+# concurrency: 64
 `
 
 /** Writes what a repository begins with: settings and a workflow file. What is there already is never overwritten. */

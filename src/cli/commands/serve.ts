@@ -17,6 +17,8 @@ export const serve: CommandFile = {
       'database_url',
       'migrate',
       'concurrency',
+      'archive_concurrency',
+      'node_concurrency',
       'queues',
       'default_image',
     ])
