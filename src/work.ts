@@ -109,6 +109,7 @@ function startDispatchers({ config, logger, database, millrace, archives }: Work
   const options = {
     version: version(),
     queues: config.queues.split(','),
+    leaseSeconds: config.lease_seconds,
     stopSeconds: config.drain_seconds,
     onError: (error: Error) => logger.warn({ err: error }, 'the dispatcher met a fault and goes on'),
   }
@@ -221,8 +222,13 @@ export function startWebhooks({ config, logger, parts, database, millrace }: Fou
   const outbound = createOutbound({ allow: config.outbound_allow?.split(',') ?? [] })
   parts.add('outbound', () => outbound.close())
   const webhooks = new Webhooks({ pool: database.pool, millrace, outbound })
-  const options = { version: version(), concurrency: DELIVERIES_AT_ONCE, stopSeconds: config.drain_seconds, onError }
-  const dispatcher = millrace.dispatch(webhooks.workers, options)
+  const dispatcher = millrace.dispatch(webhooks.workers, {
+    version: version(),
+    concurrency: DELIVERIES_AT_ONCE,
+    leaseSeconds: config.lease_seconds,
+    stopSeconds: config.drain_seconds,
+    onError,
+  })
   parts.add('webhooks', () => dispatcher.stop())
   parts.add('planning of webhooks', webhooks.start(onError))
   return webhooks

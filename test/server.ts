@@ -73,6 +73,7 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
     concurrency: 8,
     archive_concurrency: 4,
     node_concurrency: 32,
+    lease_seconds: 30,
     queues: 'default',
     grace_seconds: 10,
     rate_limit: 0,

@@ -31,12 +31,19 @@ describe('precedence', () => {
     await using folder = await scratch()
     expect((await read({}, folder.path)).config).toMatchObject({
       concurrency: 64,
+      lease_seconds: 30,
       queues: 'default',
       drain_seconds: 30,
     })
-    const said = { MILLRACE_CONCURRENCY: '3', MILLRACE_QUEUES: 'left,right', MILLRACE_DRAIN_SECONDS: '0' }
+    const said = {
+      MILLRACE_CONCURRENCY: '3',
+      MILLRACE_LEASE_SECONDS: '60',
+      MILLRACE_QUEUES: 'left,right',
+      MILLRACE_DRAIN_SECONDS: '0',
+    }
     expect((await read(said, folder.path)).config).toMatchObject({
       concurrency: 3,
+      lease_seconds: 60,
       queues: 'left,right',
       drain_seconds: 0,
     })

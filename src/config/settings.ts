@@ -150,6 +150,15 @@ export const settings = [
       'Commands of nodes that run at once, on all servers and workers together. Give every server the same number.',
   },
   {
+    name: 'lease_seconds',
+    flag: '--lease-seconds <number>',
+    expected: 'a whole number from 3 to 3600',
+    parse: (text) => (/^[0-2]$/.test(text) ? undefined : wholeNumber(3600)(text)),
+    byDefault: '30',
+    sentence:
+      'How long this process keeps its tasks without a sign of life while the database is there. Then others run them. A longer outage of the database itself takes no task away.',
+  },
+  {
     name: 'queues',
     flag: '--queues <names>',
     expected: 'names of queues, separated by commas',
@@ -257,6 +266,7 @@ export type Config = {
   readonly concurrency: number
   readonly archive_concurrency: number
   readonly node_concurrency: number
+  readonly lease_seconds: number
   readonly queues: string
   readonly grace_seconds: number
   readonly rate_limit: number

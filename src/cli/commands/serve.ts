@@ -22,7 +22,7 @@ export const serve: CommandFile = {
       'queues',
       'default_image',
     ])
-    addFlags(command, ['grace_seconds', 'drain_seconds', 'rate_limit', 'audit_days', 'poll_seconds'])
+    addFlags(command, ['lease_seconds', 'grace_seconds', 'drain_seconds', 'rate_limit', 'audit_days', 'poll_seconds'])
     addFlags(command, ['log_level', 'log_format'])
   },
   async run(context, _, options: Record<string, unknown>) {

@@ -13,7 +13,7 @@ export const workerRun: CommandFile = {
   isServing: true,
   define(command) {
     addFlags(command, ['data', 'database_url', 'migrate', 'concurrency', 'queues', 'default_image'])
-    addFlags(command, ['grace_seconds', 'drain_seconds', 'log_level', 'log_format'])
+    addFlags(command, ['lease_seconds', 'grace_seconds', 'drain_seconds', 'log_level', 'log_format'])
   },
   async run(context, _, options: Record<string, unknown>) {
     const config = await context.config(flagsOf(options))
