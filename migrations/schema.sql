@@ -369,6 +369,7 @@ millrace.live with (autovacuum_analyze_scale_factor=0, autovacuum_analyze_thresh
   cancel_by bigint
   cancel_actor text
   held_by text
+  lost_by integer
   constraint live_pkey PRIMARY KEY (id)
   CREATE INDEX live_canceling ON millrace.live USING btree (holder) WHERE (cancel_cause IS NOT NULL)
   CREATE INDEX live_due ON millrace.live USING btree (not_before) WHERE (state = 'delayed'::millrace.state)
@@ -776,7 +777,7 @@ millrace.count_unmet(p_items integer[], p_prerequisites bigint[], p_conditions t
 millrace.differs_from_index(p_build bigint, p_archive bigint, p_number bigint) returns TABLE(path text, from_number bigint) sql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 9810f7db24d7
 millrace.doom(p_ids bigint[]) returns void plpgsql 93c97ba8131e
 millrace.event_count(p_row millrace.outbox) returns bigint sql immutable parallel safe 5c57e4c2db43
-millrace.expire(p_max_deaths integer DEFAULT 5) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan e02a907c9f23
+millrace.expire(p_max_deaths integer DEFAULT 5, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_last timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_gap_seconds double precision DEFAULT 0, OUT count integer, OUT since timestamp with time zone, OUT last timestamp with time zone) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan b6eaee7260cd
 millrace.fail(p_holder integer, p_ids bigint[], p_epochs integer[], p_state millrace.state, p_errors jsonb[]) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 47d2e694ddb3
 millrace.few_in(p_states text[]) returns bigint[] plpgsql stable 1f4ef694ad07
 millrace.filter_tasks(p_ids bigint[], p_before bigint, p_limit integer, p_states text[], p_scopes text[], p_patterns text[], p_lanes integer[], p_creator bigint, p_keys text[], p_words text[]) returns bigint[] plpgsql stable e78afe9a7442
@@ -791,12 +792,12 @@ millrace.is_met(p_condition millrace.condition, p_state millrace.state) returns 
 millrace.keep_readied(p_ids bigint[]) returns void sql 60de054e60aa
 millrace.lane_ids(p_queues text[], p_kinds text[]) returns integer[] plpgsql 6ecce3edb11d
 millrace.lease(p_holder integer, p_succeeded bigint[], p_readied bigint[], p_accepted json, p_lanes integer[], p_from_priority integer[], p_from_order bigint[], p_limit integer, p_to_priority integer[] DEFAULT NULL::integer[], p_slice_lanes integer[] DEFAULT NULL::integer[], p_slice_priority integer[] DEFAULT NULL::integer[], p_slice_from bigint DEFAULT NULL::bigint, p_slice_to bigint[] DEFAULT NULL::bigint[], p_is_fair boolean DEFAULT false) returns json plpgsql 386d1edf7cff
-millrace.lease_facts(p_holders integer[], p_ids bigint[], p_epochs integer[]) returns TABLE(id bigint, is_held boolean, is_canceling boolean, is_recorded boolean) plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan a831dc4cf968
+millrace.lease_facts(p_holders integer[], p_ids bigint[], p_epochs integer[]) returns TABLE(id bigint, is_held boolean, is_canceling boolean, is_recorded boolean, is_open boolean) plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan a6d9fd05f709
 millrace.list_tasks(p_states text[], p_scopes text[], p_patterns text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint, p_ids bigint[], p_keys text[], p_words text[], p_before bigint, p_limit integer, p_budget_ms double precision, OUT ids bigint[], OUT next bigint) returns record plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0e8ce1b773a8
 millrace.lock_ended(p_ids bigint[], p_is_succeeded boolean, OUT ids bigint[], OUT revived bigint[]) returns record plpgsql e7c51e1d895f
 millrace.lock_prerequisites(p_ids bigint[]) returns void plpgsql a4f6dda12744
 millrace.loom_tasks(p_archive bigint, p_first bigint, p_last bigint) returns bigint[] sql stable f9deb12b5803
-millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql 47dd418424df
+millrace.make_ready(p_ids bigint[], p_is_told boolean DEFAULT false) returns integer plpgsql b20582ba8cab
 millrace.move_due() returns integer plpgsql 5a39694d12c4
 millrace.newest_in(p_states text[], p_before bigint, p_count integer) returns bigint[] plpgsql stable 9622f297e4d2
 millrace.open_gates(p_gates integer[], p_freed integer[]) returns integer plpgsql a916e84aadcc
@@ -807,7 +808,7 @@ millrace.prune(p_seconds double precision, p_scope text, p_kind text, p_states t
 millrace.prune_outbox(p_seconds double precision, p_rows bigint, p_limit integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 296f61934495
 millrace.publish_index(p_task bigint, p_left_out bigint, OUT files bigint, OUT began bigint, OUT ended bigint) returns record plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan febfb9701e2c
 millrace.pump() returns integer plpgsql 8e6a9ed92aff
-millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql 4bfab6f8ac29
+millrace.put_back(p_back bigint[], p_ids bigint[], p_outcome text, p_delays double precision[], p_errors jsonb[]) returns integer plpgsql ecfc96ff0c58
 millrace.read_outbox(p_after bigint, p_scan integer, p_limit integer, p_tasks bigint[], p_scopes text[], p_prefixes text[], p_names text[]) returns json plpgsql stable set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 886e74840f0e
 millrace.reblock(p_ids bigint[]) returns void plpgsql 4e1498040d49
 millrace.refuse_cycle(p_dependent bigint, p_prerequisites bigint[]) returns void plpgsql bfb3d06f8209
@@ -820,6 +821,7 @@ millrace.requeue(p_holder integer, p_ids bigint[], p_epochs integer[], p_outcome
 millrace.require(p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_holder integer DEFAULT NULL::integer, p_epoch integer DEFAULT NULL::integer) returns integer plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan fc6e0c3b9b14
 millrace.rerun_dependents(p_ids bigint[], p_culprits bigint[]) returns integer plpgsql 2b9e5ba5f79c
 millrace.restart_outbox(p_page millrace.outbox_page) returns bigint plpgsql 50227ab19650
+millrace.resume(p_holder integer, p_ids bigint[], p_epochs integer[], p_from integer[]) returns TABLE(id bigint, fate text) plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 39d2c131f61b
 millrace.retry(p_ids bigint[], p_name text, p_cause text, p_actor text) returns bigint[] plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 11f2a561b45e
 millrace.rewire(p_dependent bigint, p_prerequisites bigint[], p_conditions text[], p_cause text, p_actor text) returns boolean plpgsql set enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_bitmapscan=off, enable_material=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan 0ec1cf6f458b
 millrace.search_tasks(p_from bigint, p_before bigint, p_scopes text[], p_prefix text, p_prefix_end text, p_lanes integer[], p_creator bigint) returns bigint[] plpgsql stable set enable_bitmapscan=on, enable_seqscan=off, enable_indexscan=off, enable_indexonlyscan=off, jit=off, max_parallel_workers_per_gather=0, plan_cache_mode=force_generic_plan f6898f76ab66

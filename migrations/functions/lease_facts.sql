@@ -1,7 +1,7 @@
--- What became of performances: still leased, asked to stop, recorded. One look for each: as a plain join this would be
+-- What became of performances: still leased, asked to stop, recorded, or lost and not begun by others. One look for each: as a plain join this would be
 -- planned as a walk over all that ran since the last vacuum.
 create function millrace.lease_facts(p_holders int[], p_ids bigint[], p_epochs int[])
-returns table (id bigint, is_held boolean, is_canceling boolean, is_recorded boolean)
+returns table (id bigint, is_held boolean, is_canceling boolean, is_recorded boolean, is_open boolean)
 language plpgsql stable as $$
 begin
   return query
@@ -15,6 +15,10 @@ begin
       select 1 from millrace.attempt a
       where a.task = asked.id and a.holder = asked.holder and a.epoch = asked.epoch
         and a.outcome not in ('lease_lost', 'handed_back')
+    ),
+    exists (
+      select 1 from millrace.live r
+      where r.id = asked.id and r.epoch = asked.epoch and r.lost_by = asked.holder and r.state <> 'running'
     )
   from unnest(p_holders, p_ids, p_epochs) asked(holder, id, epoch)
     left join lateral (

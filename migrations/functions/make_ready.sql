@@ -19,7 +19,10 @@ begin
   moved as (
     update millrace.live l
     set state       = step.next,
-        ready_order = case when step.next = 'ready' then nextval('millrace.ready_order') end,
+        -- What was lost enters its gates before those that came later: its dispatcher may come back to it.
+        ready_order = case when step.next = 'ready' then
+            case when l.lost_by is not null and l.gates is not null then coalesce(l.ready_order, nextval('millrace.ready_order')) else nextval('millrace.ready_order') end
+          end,
         ready_at    = case when step.next = 'ready' then clock_timestamp() end,
         not_before  = case when step.next = 'delayed' then l.not_before end,
         gate        = case when step.next = 'ready' then l.gates[1] end

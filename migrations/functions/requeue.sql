@@ -86,6 +86,7 @@ begin
     set state      = case when e.keeps_place then 'ready' else 'waiting' end::millrace.state,
         holder     = null,
         ready_at   = case when e.keeps_place then l.ready_at end, -- else kept with the attempt
+        lost_by    = case when p_outcome = 'lease_lost' then e.holder end,
         started_at = null,
         gates_held = 0,
         is_begun   = false,

@@ -10,7 +10,7 @@ begin
     from pg_proc p
     where p.pronamespace = 'millrace'::regnamespace
       and p.proname in (
-        'add', 'step', 'rehearse', 'lease_facts', 'finish_leased', 'fail', 'requeue', 'expire', 'cancel', 'skip', 'hold', 'release', 'retry', 'succeed', 'require', 'rewire',
+        'add', 'step', 'rehearse', 'lease_facts', 'resume', 'finish_leased', 'fail', 'requeue', 'expire', 'cancel', 'skip', 'hold', 'release', 'retry', 'succeed', 'require', 'rewire',
         'sequence_outbox', 'read_outbox', 'prune_outbox', 'list_tasks', 'publish_index', 'differs_from_index', 'order_run'
       )
   loop

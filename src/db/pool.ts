@@ -24,6 +24,10 @@ export type PoolOptions = {
   applicationName?: string
   /** How long to wait for an answer before the connection counts as broken. Default: for ever. */
   answerMs?: number
+  /** How long a connection may take to be made. Default: 15 seconds. */
+  connectMs?: number
+  /** An idle connection stays open: the next statement must not depend on there being room for one. */
+  isKept?: boolean
   /** Called when an idle connection breaks; the pool replaces it by itself. */
   onError?: (error: Error) => void
 }
@@ -55,7 +59,8 @@ export function createPool(options: PoolOptions): Pool {
     keepAlive: true,
     ...(options.answerMs === undefined ? {} : { query_timeout: options.answerMs }),
     // Longer than a failover's usual name change, short enough to be told of a wrong address.
-    connectionTimeoutMillis: 15_000,
+    connectionTimeoutMillis: options.connectMs ?? 15_000,
+    ...(options.isKept ? { idleTimeoutMillis: 0 } : {}),
     // Waited for, whatever the driver's types say.
     onConnect: insistReadCommitted as (client: pg.ClientBase) => void,
   })

@@ -75,8 +75,10 @@ export type Dispatcher = {
 export type DispatcherParts = {
   /** For callbacks and whatever else takes its time. */
   readonly pool: Pool
-  /** For claiming and the lease alone, so that no callback can keep a heartbeat waiting. */
+  /** For claiming and what belongs to it, so that no callback can keep it waiting. */
   readonly control: Pool
+  /** For the heartbeat alone, which must not wait for a claim on a connection that fell silent. */
+  readonly heartbeat: Pool
   readonly names: Names
   readonly listen: (onWake: () => void, onCancel: (holder: string) => void) => Listener
   /** Told of every commit that changed tasks: there may be events to be read. */

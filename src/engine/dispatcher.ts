@@ -1,7 +1,5 @@
 // The dispatcher claims tasks in batches, performs them, and hands successes back with its next claim: one round trip
-// and one commit for both. While a step is under way finished tasks gather for the next, so batches grow with the load
-// by themselves and an idle dispatcher answers at once.
-import { setTimeout as sleep } from 'node:timers/promises'
+// and one commit for both. While a step is under way finished tasks gather for the next: batches grow with the load.
 import { isPassing, Line, type Listener } from '../db/index.ts'
 import { type Dispatcher, type DispatcherParts, type DispatchOptions, toSettings } from './dispatch-options.ts'
 import { beginBehind, beginSuspect } from './dispatchers.sql.ts'
@@ -9,10 +7,12 @@ import { InvalidOption } from './errors.ts'
 import { lanesOf } from './lanes-of.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { Looks } from './looks.ts'
+import { Lost } from './lost.ts'
 import { NextLook } from './next-look.ts'
 import { Pace } from './pace.ts'
 import { type PerformEvents, perform } from './perform.ts'
 import { reconcile, resolveRefused } from './reconcile.ts'
+import type { Recorder } from './record.ts'
 import { Recovery } from './recovery.ts'
 import { type Finished, Refused } from './refused.ts'
 import { Returns } from './returns.ts'
@@ -33,8 +33,11 @@ export class DispatcherLoop implements Dispatcher {
   readonly #parts: DispatcherParts
   readonly #options: ReturnType<typeof toSettings>
   readonly #workers: readonly AnyWorker[]
+  readonly #recorder: Recorder
   readonly #pace: Pace
   readonly #lease: LeaseKeeper
+  readonly #lost: Lost
+  readonly #behind = () => beginBehind(this.#parts.control, { lanes: this.#lanes, few: FEW_GONE })
   readonly #wish: Wish
   #workerOfLane = new Map<number, AnyWorker>()
   #lanes: number[] = []
@@ -91,6 +94,7 @@ export class DispatcherLoop implements Dispatcher {
     if (workers.length === 0) throw new InvalidOption('a dispatcher needs at least one worker')
     for (const worker of workers) parts.names.define(worker)
     this.#workers = workers
+    this.#recorder = { pool: parts.pool, names: parts.names, mayResume: () => !this.#isOver }
     this.#looks = new Looks(Array.from({ length: this.#options.stepsAtOnce }, () => new Line(parts.control)))
     this.#unbegun = new Unbegun(this.#options.maxDeaths)
     this.#wish = new Wish(this.#options.onDrained)
@@ -110,17 +114,22 @@ export class DispatcherLoop implements Dispatcher {
       },
     })
     this.#lease = new LeaseKeeper(
-      parts.control,
+      parts,
       { ...this.#options, retention: parts.retention },
       {
         onLost: () => void this.#lose(),
-        onSilence: () => this.#abort('lease_lost'),
+        onCertain: () => this.#fill(),
         onCancel: (ids) => this.#cancel(ids),
         onExpired: () => this.#wake(),
         onWanted: (wanted) => this.#wish.hear(wanted) && this.#obey(),
         reached: () => this.#reached(),
       },
     )
+    this.#lost = new Lost(parts.control, this.#lease, {
+      runs: () => [...this.#running.values(), ...this.#finished.map(({ run }) => run), ...this.#refused.runs()],
+      onRetaken: async () => this.#pace.begin(await this.#behind()),
+      isOver: () => this.#isOver,
+    })
   }
 
   get id(): number {
@@ -138,7 +147,7 @@ export class DispatcherLoop implements Dispatcher {
     await this.#looks.open()
     await this.#lease.take(this.#lanes)
     await this.#looks.rehearse({ holder: this.#lease.holder, lanes: this.#lanes.length })
-    this.#pace.begin(await beginBehind(this.#parts.control, { lanes: this.#lanes, few: FEW_GONE }))
+    this.#pace.begin(await this.#behind())
     this.#listener = this.#parts.listen(
       () => this.#wake(),
       (holder) => holder === String(this.#lease.holder) && this.#lease.lookForCancels(),
@@ -264,13 +273,15 @@ export class DispatcherLoop implements Dispatcher {
   #fill(): void {
     if (this.#isFilling) return // work that ends at once comes back here: a loop, not a recursion
     this.#isFilling = true
-    while (this.#running.size < this.#options.concurrency && !this.#isStopping) {
+    // While the lease is uncertain nothing begins: others may have it by now.
+    while (this.#running.size < this.#options.concurrency && !this.#isStopping && this.#lease.isCertain) {
       const run = this.#unbegun.next()
       if (run === undefined) break
+      this.#running.get(run.id)?.stop('lease_lost') // lost, still at work, and claimed again
       this.#running.set(run.id, run)
       this.#pace.began()
       if (run.deaths > 0) void this.#performSuspect(run)
-      else perform(this.#parts, run, this.#events)
+      else perform(this.#recorder, run, this.#events)
     }
     this.#isFilling = false
   }
@@ -279,7 +290,7 @@ export class DispatcherLoop implements Dispatcher {
   async #performSuspect(run: Run): Promise<void> {
     const { id, epoch, holder } = run
     const answer = await beginSuspect(this.#parts.control, { holder, id, epoch }).catch(() => undefined)
-    if (answer?.is_mine) return perform(this.#parts, run, this.#events)
+    if (answer?.is_mine) return perform(this.#recorder, run, this.#events)
     this.#ended(run)
     if (answer === undefined) this.#returns.give([run])
     else await this.#resolve([run]).catch(() => {})
@@ -295,9 +306,9 @@ export class DispatcherLoop implements Dispatcher {
   }
 
   #resolve(runs: readonly Run[]): Promise<Run[]> {
-    const at = { names: this.#parts.names, pool: this.#isOver ? this.#parts.pool : this.#parts.control }
+    const pool = this.#isOver ? this.#parts.pool : this.#parts.control
     this.#unsettled += 1
-    return resolveRefused(at, runs, (error) => this.#options.onError?.(error)).finally(() => {
+    return resolveRefused({ ...this.#recorder, pool }, runs, (error) => this.#options.onError?.(error)).finally(() => {
       this.#unsettled -= 1
       this.#wake() // what was found canceled may have released others
     })
@@ -314,28 +325,14 @@ export class DispatcherLoop implements Dispatcher {
     return this.#finished.some(({ run }) => run.id === id && run.epoch === epoch)
   }
 
-  /** The lease ran out and the tasks were given to others: stop everything and begin anew. */
+  /** The lease ran out: takes another, and with it what no other attempt has begun. */
   async #lose(): Promise<void> {
     if (this.#isLosing) return
     this.#isLosing = true
-    this.#abort('lease_lost')
-    const lost = [...this.#unbegun.takeAll(), ...this.#finished.splice(0).map((f) => f.run)]
-    this.#resolve(lost).catch(() => {})
-    while (!this.#isStopping) {
-      try {
-        await this.#lease.retake()
-        this.#pace.begin(await beginBehind(this.#parts.control, { lanes: this.#lanes, few: FEW_GONE }))
-        break
-      } catch {
-        await sleep(250)
-      }
-    }
+    this.#unbegun.takeAll()
+    await this.#lost.retake()
     this.#isLosing = this.#isIdleListed = false
     this.#wake()
-  }
-
-  #abort(reason: 'lease_lost' | 'stopping'): void {
-    for (const run of this.#running.values()) run.stop(reason)
   }
 
   #cancel(ids: readonly string[]): void {
@@ -386,15 +383,18 @@ export class DispatcherLoop implements Dispatcher {
     this.#recovery.close()
     const reached = this.#reached()
     this.#returns.give(this.#unbegun.takeAll())
-    await withGrace(this.idle(), this.#options.stopSeconds * 1000, () => this.#abort('stopping'))
+    await withGrace(this.idle(), this.#options.stopSeconds * 1000, () => {
+      for (const run of this.#running.values()) run.stop('stopping')
+    })
     this.#isOver = true
     // Those of an earlier incarnation are not ours to give.
     this.#returns.give([...this.#running.values()].filter((run) => run.holder === this.#lease.holder))
     await this.#returns.close()
     await this.#listener?.close()
+    this.#lost.close()
     await this.#lease.drop(reached)
     this.#looks.close()
-    await this.#parts.control.end()
+    await Promise.all([this.#parts.control.end(), this.#parts.heartbeat.end()])
     this.#nextLook.close()
   }
 }

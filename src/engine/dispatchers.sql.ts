@@ -1,5 +1,5 @@
 // Statements of the dispatcher: lease, claim, heartbeat.
-import { array, bool, float8, int4, int8, jsonb, named, nullable, one, run, text } from '../db/index.ts'
+import { array, bool, float8, int4, int8, jsonb, many, named, nullable, one, run, text } from '../db/index.ts'
 
 export const register = one(
   'engine.register',
@@ -43,8 +43,22 @@ export const wantWorker = one('engine.want_worker', { id: int4, wanted: text, ac
   select millrace.want_worker(${'id'}, ${'wanted'}, ${'actor'}) as is_so
 `
 
-export const expire = one('engine.expire', { max_deaths: int4 }, { count: int4 })`
-  select millrace.expire(${'max_deaths'}) as count
+export const expire = one(
+  'engine.expire',
+  { max_deaths: int4, since: nullable(text), last: nullable(text), gap_seconds: float8 },
+  { count: int4, since: text, last: text },
+)`
+  select count, since::text, last::text
+  from millrace.expire(${'max_deaths'}, ${'since'}::timestamptz, ${'last'}::timestamptz, ${'gap_seconds'})
+`
+
+/** Takes tasks back whose lease was lost. `fate` is resumed, open or gone. */
+export const resumeTasks = many(
+  'engine.resume',
+  { holder: int4, ids: array(int8), epochs: array(int4), from: array(int4) },
+  { id: int8, fate: named<'resumed' | 'open' | 'gone'>('text') },
+)`
+  select id, fate from millrace.resume(${'holder'}, ${'ids'}, ${'epochs'}, ${'from'})
 `
 
 export const beginSuspect = one('engine.begin_suspect', { holder: int4, id: int8, epoch: int4 }, { is_mine: bool })`

@@ -11,7 +11,7 @@ import { DispatcherLoop } from './dispatcher.ts'
 import { notify } from './dispatchers.sql.ts'
 import { translate } from './errors.ts'
 import { EventHub } from './event-hub.ts'
-import type { Wanted } from './lease-keeper.ts'
+import { heartbeatPool, type Wanted } from './lease-keeper.ts'
 import { type ListOptions, listTasks, type TaskList } from './list.ts'
 import { type DispatcherSummary, listDispatchers, want } from './list-dispatchers.ts'
 import { type Line, listLines } from './list-lines.ts'
@@ -52,7 +52,7 @@ export type ConnectOptions = {
 }
 
 // Longer than any claim takes; when the route to the server is lost, the system itself notices only after a quarter of an hour.
-const MOST_PATIENT_MS = 10_000
+const MOST_PATIENT_MS = 15_000
 
 /**
  * Connects to the work graph in a database. Throws `SchemaRefused` for a database without the schema of this release, and
@@ -348,12 +348,14 @@ export class Millrace {
       databaseUrl: this.#databaseUrl,
       max: 4,
       applicationName: 'millrace dispatch',
-      answerMs: Math.max(MOST_PATIENT_MS, (options.leaseSeconds ?? 0) * 1000),
+      answerMs: MOST_PATIENT_MS,
     })
+    const heartbeat = heartbeatPool(this.#databaseUrl, options.leaseSeconds)
     const loop = new DispatcherLoop(
       {
         pool: this.#pool,
         control,
+        heartbeat,
         names: this.#names,
         listen: (onWake, onCancel) =>
           listen({

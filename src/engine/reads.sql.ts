@@ -26,9 +26,9 @@ export const heldBy = many('engine.held_by', { holder: int4 }, { id: int8, epoch
 export const leaseFacts = many(
   'engine.lease_facts',
   { holders: array(int4), ids: array(int8), epochs: array(int4) },
-  { id: int8, is_held: bool, is_canceling: bool, is_recorded: bool },
+  { id: int8, is_held: bool, is_canceling: bool, is_recorded: bool, is_open: bool },
 )`
-  select id, is_held, is_canceling, is_recorded from millrace.lease_facts(${'holders'}, ${'ids'}, ${'epochs'})
+  select id, is_held, is_canceling, is_recorded, is_open from millrace.lease_facts(${'holders'}, ${'ids'}, ${'epochs'})
 `
 
 export const readTask = maybe(

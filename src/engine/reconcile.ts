@@ -25,8 +25,8 @@ export async function reconcile(
 
 /**
  * Finds out why the outcomes of these runs were refused. Already recorded: good. Asked to stop: ends them as canceled.
- * Locked by someone for a moment: answers them, to be offered again. Otherwise the lease was lost, and the history is
- * told that a result was dropped.
+ * Locked by someone for a moment, or lost and to be resumed: returns them, to be offered again. Otherwise the lease was
+ * lost, and the history is told that a result was dropped.
  */
 export async function resolveRefused(
   at: Recorder,
@@ -44,7 +44,7 @@ export async function resolveRefused(
   for (const run of runs) {
     const fact = byId.get(run.id)
     if (fact?.is_canceling) await recordCanceled(at, run)
-    else if (fact?.is_held) again.push(run)
+    else if (fact?.is_held || (at.mayResume?.() && fact?.is_open)) again.push(run)
     else if (!fact?.is_recorded) await tellLost(at, run, onError)
   }
   return again

@@ -13,7 +13,12 @@ import { backoffSeconds, describeError, keepable, messageOf, WorkError } from '.
 import type { Later, Requirement, Tx } from './worker.ts'
 
 /** What recording needs to know of the dispatcher. */
-export type Recorder = { readonly pool: Pool; readonly names: Names }
+export type Recorder = {
+  readonly pool: Pool
+  readonly names: Names
+  /** A run that lost its lease may get it back, while no other attempt has begun. */
+  readonly mayResume?: () => boolean
+}
 
 /** Records a success with what `onSuccess` writes. */
 export async function recordSuccess(at: Recorder, run: Run, result: unknown, isUnchanged: boolean): Promise<void> {

@@ -33,9 +33,12 @@ export class Refused {
     return this.#doubtful.size
   }
 
+  runs(): readonly Run[] {
+    return [...this.#doubtful].map(({ run }) => run)
+  }
+
   has(id: string, epoch: number): boolean {
-    for (const { run } of this.#doubtful) if (run.id === id && run.epoch === epoch) return true
-    return false
+    return this.runs().some((run) => run.id === id && run.epoch === epoch)
   }
 
   settle(finished: readonly Finished[], accepted: readonly string[]): void {

@@ -18,8 +18,8 @@ export class WorkStopped extends Error {
 export class Run {
   readonly id: string
   readonly epoch: number
-  /** The incarnation of the dispatcher that claimed it: with the epoch, the fencing token. */
-  readonly holder: number
+  /** The incarnation of the dispatcher that has it: with the epoch, the fencing token. */
+  holder: number
   readonly worker: AnyWorker
   /** Undefined where nobody asks how far was claimed. */
   readonly place: Place | undefined

@@ -5,7 +5,7 @@ export const taskStates = machine({
   // state     on event → next state
   waiting:   { unblock: 'ready',  delay: 'delayed', hold: 'held', skip: 'skipped', cancel: 'canceled', succeed: 'succeeded' },
   delayed:   { become_due: 'ready', block: 'waiting', hold: 'held', skip: 'skipped', cancel: 'canceled', succeed: 'succeeded' },
-  ready:     { claim: 'running',  block: 'waiting', hold: 'held', skip: 'skipped', cancel: 'canceled', succeed: 'succeeded' },
+  ready:     { claim: 'running',  resume: 'running', block: 'waiting', hold: 'held', skip: 'skipped', cancel: 'canceled', succeed: 'succeeded' },
   running:   { succeed: 'succeeded', fail: 'failed', stop: 'canceled', delay: 'delayed', require: 'waiting', hand_back: 'ready', expire: 'ready' },
   held:      { release: 'waiting', skip: 'skipped', cancel: 'canceled', succeed: 'succeeded' },
   succeeded: { rerun: 'waiting' },

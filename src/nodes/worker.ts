@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import type { Db } from '../db/index.ts'
-import { type AnyWorker, defineWorker, type Later, type Millrace, type Tx, type WorkContext } from '../engine/index.ts'
+import {
+  type AnyWorker,
+  defineWorker,
+  type Later,
+  type Millrace,
+  TransientError,
+  type Tx,
+  type WorkContext,
+} from '../engine/index.ts'
 import { markerOf } from '../runners/index.ts'
 import { Beginnings, type Begun } from './begin.ts'
 import { refuseLost } from './failure.ts'
@@ -48,7 +56,8 @@ async function perform(
   { task, signal }: WorkContext<null | undefined>,
 ): Promise<Success | Later> {
   const work = await beginnings.begin(task.id, task.epoch)
-  if (work === undefined) throw new Error('the attempt is not under way any more')
+  // Nothing has run. When the lease was lost, it may be resumed, and then the next attempt begins.
+  if (work === undefined) throw new TransientError('the attempt is not under way')
   const attempt: Attempt = { task: task.id, epoch: task.epoch, signal }
   if (work.lost !== undefined) await settleLost(at, attempt, work)
   return performNode(at, attempt, work)

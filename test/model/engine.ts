@@ -15,7 +15,7 @@ import {
 } from '../../src/engine/act.ts'
 import { add } from '../../src/engine/add.ts'
 import type { AddItem } from '../../src/engine/add-options.ts'
-import { beginSuspect, expire } from '../../src/engine/dispatchers.sql.ts'
+import { beginSuspect } from '../../src/engine/dispatchers.sql.ts'
 import { AdvisoryError, PermanentError, TransientError } from '../../src/engine/index.ts'
 import { Names } from '../../src/engine/names.ts'
 import { recordCanceled, recordError, recordLater, recordSuccess, require } from '../../src/engine/record.ts'
@@ -203,7 +203,7 @@ export class Engine {
         values ('slot ' || $2, 1000, clock_timestamp() + interval '1 day') returning id`,
       values: [this.holders[slot], slot],
     })
-    await expire(pool, { max_deaths: MAX_DEATHS })
+    await pool.query('select millrace.expire($1)', [MAX_DEATHS])
     this.holders[slot] = rows[0]?.id as number
   }
 

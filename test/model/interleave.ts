@@ -5,7 +5,6 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { rewire } from '../../src/engine/act.ts'
 import { add as addTasks } from '../../src/engine/add.ts'
-import { expire } from '../../src/engine/dispatchers.sql.ts'
 import { MillraceError } from '../../src/engine/index.ts'
 import { sequence } from '../../src/engine/outbox.ts'
 import { require } from '../../src/engine/record.ts'
@@ -151,7 +150,7 @@ class Interleaving {
           `update millrace.dispatcher set expires_at = clock_timestamp() - interval '1 s' where id = $1`,
           [this.#engine.holders[wanted.dispatcher]],
         )
-        await expire(client, { max_deaths: MAX_DEATHS })
+        await client.query('select millrace.expire($1)', [MAX_DEATHS])
         return
       case 'passTime':
         await client.query(
