@@ -28,9 +28,9 @@ begin
     ),
     told as (
       insert into millrace.event (task, at, name, prior, next, cause, detail)
-      select o.task, o.ended_at, 'lease_lost', 'running', o.next, null, o.error from lost o
+      select o.task, o.ended_at, 'lease_lost', 'running'::millrace.state, o.next, null, o.error from lost o
       union all
-      select o.task, clock_timestamp(), 'resumed', 'ready', 'running',
+      select o.task, clock_timestamp(), 'resumed', 'ready'::millrace.state, 'running'::millrace.state,
         format('dispatcher %s is back as %s, and no other attempt has begun', o.holder, p_holder), null
       from lost o
     )
@@ -52,6 +52,8 @@ begin
   select p.id,
     case
       when p.id = any(v_resumed) then 'resumed'
+      -- Asked again, since the answer was lost.
+      when exists (select 1 from millrace.live l where l.id = p.id and l.epoch = p.epoch and l.holder = p_holder) then 'resumed'
       when exists (select 1 from millrace.live l where l.id = p.id and l.epoch = p.epoch and (l.lost_by = p.holder or l.holder = p.holder)) then 'open'
       else 'gone'
     end

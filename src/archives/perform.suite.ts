@@ -91,6 +91,28 @@ export function testPerforming(kind: string, makeGround: () => Promise<Ground>):
       expect(await archive.repository.youngest()).toMatchObject({ number: 1 })
     })
 
+    test('waits with a commit while a lost lease may be resumed', async () => {
+      const archive = await tasks.archive()
+      await tasks.start()
+      await using place = await folder()
+      const [begun, go] = ['begun', 'go'].map((name) => join(place.path, name)) as [string, string]
+      const wait = `touch ${begun}; while [ ! -e ${go} ]; do sleep 0.05; done`
+      const id = await tasks.add(archive, { run: `${wait}; echo made > made; ${COMMIT}` })
+      await waitFor(async () => (existsSync(begun) ? true : undefined))
+      const { pool } = tasks.engine
+      await pool.query(`update millrace.live set state = 'waiting', lost_by = holder, holder = null where id = $1`, [
+        id,
+      ])
+      await writeFile(go, '')
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      expect(await archive.repository.youngest()).toMatchObject({ number: 1 })
+      await pool.query(`update millrace.live set state = 'running', holder = lost_by, lost_by = null where id = $1`, [
+        id,
+      ])
+      expectSuccess(await tasks.ended(id))
+      expect(await archive.repository.youngest()).toMatchObject({ number: 2 })
+    })
+
     test('finds what another attempt has committed, also when it is the first', async () => {
       const archive = await tasks.archive()
       const rev = await archive.repository.youngest()

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isLater, type Later, PermanentError, TransientError, type WorkContext } from '../engine/index.ts'
 import { attend, type Ending, markerOf } from '../runners/index.ts'
 import { type AttemptOutput, createAttemptOutput, dropFiles, patiently, type StoredFile } from '../storage/index.ts'
@@ -14,6 +15,7 @@ import { judge, SKIPPED, TEMPORARY, whenBack } from './task-ending.ts'
 import { openRoom, RepositoryAway, type Room } from './task-room.ts'
 import type { TaskResult, TaskWorkshop } from './task-workshop.ts'
 
+const LOOK_AGAIN_MS = 500
 const ARTIFACT_LIMITS: FileLimits = { count: 10_000, bytes: 1024 ** 3 }
 
 type Context = WorkContext<ArchiveTask>
@@ -124,8 +126,17 @@ export class Performing {
     const name = `${payload.archive}@${task.key ?? `${payload.rev.number}:${payload.name}`}`
     const by = this.#at.markerPrefix.replace(/^millrace-|-$/g, '')
     const cause = { name, by, task: task.id, attempt: task.epoch, depth: payload.depth + 1 }
-    const isOurs = () => ask(signal, () => this.#at.millrace.isUnderWay(task.id, task.epoch))
+    const isOurs = () => this.#isOurs(task, signal)
     return createCommitter({ repository, workspace, cause, isOurs })
+  }
+
+  /** Waits while the lease is lost and the attempt may be resumed. */
+  async #isOurs({ id, epoch }: Context['task'], signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      const lease = await ask(signal, () => this.#at.millrace.leaseOf(id, epoch))
+      if (lease !== 'lost') return lease === 'held'
+      await sleep(LOOK_AGAIN_MS, undefined, { signal })
+    }
   }
 
   async #run(attempt: Attempt, room: Room, committer: Committer | undefined): Promise<Ending> {

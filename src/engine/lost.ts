@@ -8,7 +8,7 @@ const AGAIN_MS = 1000
 const PAUSE_MS = 250
 
 type LostParts = {
-  /** Whatever is at work, or has ended and is not recorded. */
+  /** What is at work, or has ended and is not recorded. */
   runs(): readonly Run[]
   onRetaken(): Promise<void>
   /** Nothing can be recorded any more. */
@@ -34,9 +34,11 @@ export class Lost {
 
   /** Takes a new lease, and with it what no other attempt has begun; tries until the database is there. */
   async retake(): Promise<void> {
+    let isTaken = false
     while (!this.#parts.isOver()) {
       try {
-        await this.#lease.retake()
+        if (!isTaken) await this.#lease.retake()
+        isTaken = true
         await this.#resume(this.#parts.runs())
         return await this.#parts.onRetaken()
       } catch {

@@ -248,6 +248,11 @@ export class Millrace {
     return reading.isUnderWay(this.#pool, id, epoch)
   }
 
+  /** Whether the attempt with this epoch may commit. `lost`: that is not decided yet. */
+  leaseOf(id: string, epoch: number): Promise<'held' | 'lost' | 'gone'> {
+    return reading.leaseOf(this.#pool, id, epoch)
+  }
+
   requirements(id: string): Promise<(reading.Neighbour & { isMet: boolean })[]> {
     return reading.requirements(this.#pool, id)
   }

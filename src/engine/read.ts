@@ -1,7 +1,15 @@
 import type { Db } from '../db/index.ts'
 import { toTaskId } from './add.ts'
 import { KindDiffers, TaskNotFound } from './errors.ts'
-import { readAttempts, readDependents, readHistory, readRequirements, readTask, readUnderWay } from './reads.sql.ts'
+import {
+  readAttempts,
+  readDependents,
+  readHistory,
+  readLease,
+  readRequirements,
+  readTask,
+  readUnderWay,
+} from './reads.sql.ts'
 import type { Stored } from './stored.ts'
 import type { Condition, TaskId, TaskState } from './task.ts'
 import type { AnyWorker, PayloadInput, ResultOf } from './worker.ts'
@@ -203,4 +211,9 @@ export async function attempts(db: Db, id: TaskId, { last, number }: AttemptsOpt
 /** Whether the attempt with this epoch runs. Costs the same however many there were. */
 export async function isUnderWay(db: Db, id: TaskId, epoch: number): Promise<boolean> {
   return (await readUnderWay(db, { task: toTaskId(id), epoch })).is_so
+}
+
+/** Whether the attempt with this epoch has the task; `lost`: no dispatcher has it, and the attempt may be resumed. */
+export async function leaseOf(db: Db, id: TaskId, epoch: number): Promise<'held' | 'lost' | 'gone'> {
+  return (await readLease(db, { task: toTaskId(id), epoch }))?.lease ?? 'gone'
 }

@@ -304,6 +304,16 @@ export const readUnderWay = one('engine.read_under_way', { task: int8, epoch: in
   ) as is_so
 `
 
+/** `lost`: the lease ran out, and the attempt may be resumed. */
+export const readLease = maybe(
+  'engine.read_lease',
+  { task: int8, epoch: int4 },
+  { lease: named<'held' | 'lost' | 'gone'>('text') },
+)`
+  select case when state = 'running' then 'held' when lost_by is not null then 'lost' else 'gone' end as lease
+  from millrace.live where id = ${'task'} and epoch = ${'epoch'}
+`
+
 export const verify = many('engine.verify', {}, { task: nullable(int8), problem: text })`
   select task, problem from millrace.verify()
 `
