@@ -248,7 +248,7 @@ describe('status', () => {
       url_from: 'MILLRACE_URL',
       version: expect.stringMatching(/^\d+\.\d+/),
       you: { name: 'admin', role: 'admin', limit: null, from: 'MILLRACE_TOKEN' },
-      workers: [expect.any(String)],
+      workers: expect.arrayContaining([expect.stringMatching(/^\S+:\d+$/), expect.stringMatching(/:\d+ index$/)]),
       tasks: expect.objectContaining({ ready: { count: expect.any(Number), is_exact: expect.any(Boolean) } }),
     })
     expect((await run(['status'])).stdout).toMatch(/^tasks .* ready/m)

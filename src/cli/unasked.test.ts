@@ -79,7 +79,9 @@ test.each(examplesOf('--yes').filter((example) => !isHarmless(wordsOf(example)))
     const { exitCode, stderr, writes: sent } = await attempt(wordsOf(example))
     expect({ sent, exitCode }, stderr).toEqual({ sent: [], exitCode: 2 })
     const hasDryRun = examplesOf('--dry-run').includes(example)
-    expect(stderr).toContain(`to fix it: add --yes${hasDryRun ? ', or look first with --dry-run' : ''}\n`)
+    const remedy = `add --yes${hasDryRun ? ', or look first with --dry-run' : ''}`
+    if (example.includes('--json')) expect(JSON.parse(stderr)).toMatchObject({ code: 'usage', remedy })
+    else expect(stderr).toContain(`to fix it: ${remedy}\n`)
   },
 )
 

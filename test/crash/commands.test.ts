@@ -37,7 +37,7 @@ test('many commands that do not want to end leave no process', async () => {
       // Some are stopped in the middle of their starting.
       if (round % 3 > 0) await running.said('up')
       await running.stop({ graceMs: round % 5 === 0 ? 50 : 0 })
-      expect(await running.ended).toEqual({ type: 'stopped' })
+      expect(await running.ended).toMatchObject({ type: 'stopped' })
       // At once, each time: what would go by itself a moment later is a survivor, too.
       expect(processesWith(nap), `round ${round}`).toEqual([])
     }

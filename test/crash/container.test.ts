@@ -121,7 +121,7 @@ test('commands that do not want to end leave no process and no container', async
       const running = await bench.start({ script, shell: 'sh' })
       if (round % 2 === 0) await running.said('up')
       await running.stop({ graceMs: 0 })
-      expect(await running.ended).toEqual({ type: 'stopped' })
+      expect(await running.ended).toMatchObject({ type: 'stopped' })
     }
   }
   await Promise.all([half(), half()])
@@ -154,7 +154,7 @@ test('another server adopts a container that runs, with all of its output', asyn
   const { running, output } = await adopt(marker)
   await waitFor(() => (output() === 'one\n' ? true : undefined))
   await running?.stop()
-  expect(await running?.ended).toEqual({ type: 'stopped' })
+  expect(await running?.ended).toMatchObject({ type: 'stopped' })
   expect(output()).toBe('one\nbye\n')
 })
 
@@ -236,6 +236,6 @@ test('containers of dead servers are swept, and those of live ones spared', asyn
   expect(processesWith(other)).not.toEqual([])
   for (const one of [own, adopted]) {
     await one?.stop({ graceMs: 0 })
-    expect(await one?.ended).toEqual({ type: 'stopped' })
+    expect(await one?.ended).toMatchObject({ type: 'stopped' })
   }
 })

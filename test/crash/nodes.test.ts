@@ -242,7 +242,8 @@ test('of a gigabyte of output both ends are kept, and the memory of the server s
     most = Math.max(most, residentMegabytes(program.pid))
   }, 50)
   expect(await ended(id).finally(() => clearInterval(looking))).toEqual(['finished'])
-  expect(most - before).toBeLessThan(50)
+  // 32 MiB hold the end until it is stored.
+  expect(most - before).toBeLessThan(100)
   const limit = 64 * 1024 * 1024
   const { metadata } = (await ask('GET', `/v1/nodes/${id}`)).json
   const { text } = await ask('GET', `/v1/tasks/${metadata.task}/log?start=${limit}`)

@@ -43,7 +43,7 @@ test('the command for a job does what it says', async () => {
   await page.getByText('Done: The first task succeeded').waitFor()
 })
 
-test('what needs attention leads to it; what is new waits until it is asked for, what is over goes', async () => {
+test('what needs attention leads to it; new items wait for a click, and resolved ones stay until one', async () => {
   await using dashboard = await aDashboard()
   const first = await dashboard.graph.add({ payload: 'broken', scope: 'mill', key: 'first' })
   await dashboard.graph.perform()
@@ -59,7 +59,10 @@ test('what needs attention leads to it; what is new waits until it is asked for,
   expect(await list.getByRole('listitem').count()).toBe(1)
   await page.getByRole('button', { name: '1 new: show' }).click()
   await list.getByRole('link', { name: /mill\/second failed/ }).waitFor()
-  await dashboard.server.ask('POST', `/v1/tasks/${second}/retry`)
+  for (const verb of ['retry', 'cancel']) await dashboard.server.ask('POST', `/v1/tasks/${second}/${verb}`)
+  await list.getByText('resolved:').waitFor()
+  expect(await list.getByRole('listitem').count()).toBe(2)
+  await page.getByRole('button', { name: '1 resolved: clear' }).click()
   await list.getByRole('link', { name: /mill\/second failed/ }).waitFor({ state: 'detached' })
   await list.getByRole('link', { name: /mill\/first failed/ }).click()
   await page.waitForURL(`**/tasks/${first}`)

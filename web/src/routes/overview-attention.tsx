@@ -14,20 +14,20 @@ export type Attention = BodyAnswered<typeof routes.overview.attention>['items'][
 const SHOWN = 12
 const marks = { critical: '✕', warning: '!', notice: '‖' } as const
 
-/** What somebody should look at. What is there changes by itself; new things and another order come when asked for. */
+/** What somebody should look at. Nothing moves by itself: resolved items stay, new ones wait for a click. */
 export function NeedsAttention() {
   const query = useCall(routes.overview.attention, { query: {} })
   useFresh(['*'], ['overview.attention'])
-  const { shown, newer, showAll } = useSteady(query.data?.items)
+  const { shown, gone, newer, showAll } = useSteady(query.data?.items)
   const [isWhole, setWhole] = useState(false)
   return (
     <Panel
       title="Needs attention"
       isFlush
       actions={
-        newer > 0 && (
+        newer + gone.size > 0 && (
           <Button kind="quiet" onClick={showAll}>
-            {newer} new: show
+            {newer > 0 ? `${newer} new: show` : `${gone.size} resolved: clear`}
           </Button>
         )
       }
@@ -45,7 +45,7 @@ export function NeedsAttention() {
           <>
             <ul className="attention" aria-label="What needs attention">
               {shown.slice(0, isWhole ? shown.length : SHOWN).map((item) => (
-                <Item key={keyOf(item)} item={item} />
+                <Item key={keyOf(item)} item={item} isGone={gone.has(keyOf(item))} />
               ))}
             </ul>
             {shown.length > SHOWN && !isWhole && (
@@ -66,29 +66,30 @@ export function NeedsAttention() {
 const keyOf = ({ code, scope, kind, queue, archive, worker, schedule, webhook, key }: Attention) =>
   [code, scope, kind, queue, archive, worker, schedule, webhook, key?.replace(/\d+/g, '0')].join(' ')
 
-/** Keeps the order in which the matters were first shown; what is over goes, what is new waits until it is asked for. */
+/** Keeps the order in which the items were first shown, and those that are resolved as they were. */
 function useSteady(items: readonly Attention[] | undefined) {
-  const [order, setOrder] = useState<readonly string[]>()
-  const byKey = new Map((items ?? []).map((item) => [keyOf(item), item]))
-  const keys = [...byKey.keys()]
-  const { shown, newer, isFirst } = steady(order, keys)
+  const [first, setFirst] = useState<readonly Attention[]>()
+  const byKey = new Map([...(first ?? []), ...(items ?? [])].map((item) => [keyOf(item), item]))
+  const keys = [...new Set(items?.map(keyOf))]
+  const { shown, gone, newer, isFirst } = steady(first?.map(keyOf), keys)
   useEffect(() => {
-    if (isFirst && keys.length > 0) setOrder(keys)
+    if (isFirst && keys.length > 0) setFirst(items)
   })
   return {
     shown: shown.flatMap((key) => byKey.get(key) ?? []),
+    gone: new Set(items === undefined ? [] : gone),
     newer: newer.length,
-    showAll: () => setOrder(keys),
+    showAll: () => setFirst(items),
   }
 }
 
-function Item({ item }: { readonly item: Attention }) {
+function Item({ item, isGone }: { readonly item: Attention; readonly isGone: boolean }) {
   return (
-    <li className={`attention-item attention-${item.severity}`}>
+    <li className={`attention-item attention-${isGone ? 'gone' : item.severity}`}>
       <span className="attention-mark" aria-hidden="true">
-        {marks[item.severity]}
+        {isGone ? '✓' : marks[item.severity]}
       </span>
-      <span className="visually-hidden">{item.severity}: </span>
+      <span className="visually-hidden">{isGone ? 'resolved' : item.severity}: </span>
       <div className="attention-what">
         <Place item={item} />
       </div>

@@ -1,12 +1,17 @@
 import { expect, test } from 'vitest'
 import { steady } from './steady-order.ts'
 
-test('what was shown keeps its place, what is over goes, what is new waits', () => {
-  expect(steady(['b', 'a', 'c'], ['a', 'b', 'd'])).toEqual({ shown: ['b', 'a'], newer: ['d'], isFirst: false })
+test('what was shown keeps its place, resolved or not, and what is new waits', () => {
+  expect(steady(['b', 'a', 'c'], ['a', 'b', 'd'])).toEqual({
+    shown: ['b', 'a', 'c'],
+    gone: ['c'],
+    newer: ['d'],
+    isFirst: false,
+  })
 })
 
-test('where nothing is left of what was shown, what is new is shown at once', () => {
+test('when all that was shown is resolved, what is new is shown at once', () => {
   for (const order of [undefined, [], ['gone']])
-    expect(steady(order, ['new', 'newer'])).toEqual({ shown: ['new', 'newer'], newer: [], isFirst: true })
-  expect(steady(['gone'], [])).toEqual({ shown: [], newer: [], isFirst: true })
+    expect(steady(order, ['new', 'newer'])).toEqual({ shown: ['new', 'newer'], gone: [], newer: [], isFirst: true })
+  expect(steady(['gone'], [])).toEqual({ shown: [], gone: [], newer: [], isFirst: true })
 })

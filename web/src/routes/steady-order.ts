@@ -1,16 +1,18 @@
 type Steady = {
   readonly shown: readonly string[]
-  /** They wait until they are asked for. */
+  /** Shown and resolved. They keep their places, so that nothing below them moves. */
+  readonly gone: readonly string[]
+  /** Shown when somebody asks for them. */
   readonly newer: readonly string[]
-  /** Nothing of the order is left: what there is can take no place away, and is shown at once. */
+  /** Everything that was shown is resolved: the list begins again with what is present. */
   readonly isFirst: boolean
 }
 
-/** What is there, in the order in which it was first shown. */
+/** What is present, in the order in which it was first shown. */
 export function steady(order: readonly string[] | undefined, present: readonly string[]): Steady {
   const there = new Set(present)
-  const shown = (order ?? []).filter((key) => there.has(key))
-  if (shown.length === 0) return { shown: present, newer: [], isFirst: true }
-  const known = new Set(shown)
-  return { shown, newer: present.filter((key) => !known.has(key)), isFirst: false }
+  const gone = (order ?? []).filter((key) => !there.has(key))
+  if (order === undefined || gone.length === order.length) return { shown: present, gone: [], newer: [], isFirst: true }
+  const known = new Set(order)
+  return { shown: order, gone, newer: present.filter((key) => !known.has(key)), isFirst: false }
 }
