@@ -1,5 +1,4 @@
 import type { Pool } from '../db/index.ts'
-import { TransientError } from '../engine/index.ts'
 import type { NodeId, NodeType } from './node.ts'
 import { beginWork } from './nodes.sql.ts'
 import { readSpec, type Spec, specKeys } from './spec.ts'
@@ -34,7 +33,7 @@ export class Beginnings {
     this.#pool = pool
   }
 
-  /** Undefined when the attempt is not under way any more, or was asked to stop. Throws `TransientError`. */
+  /** Undefined when the attempt does not have the task, or was asked to stop. May be asked again. */
   begin(task: string, epoch: number): Promise<Begun | undefined> {
     return new Promise((resolve, reject) => {
       this.#asked.push({ task, epoch, resolve, reject })
@@ -64,9 +63,7 @@ export class Beginnings {
           }
         }
       } catch (error) {
-        // Nothing was run: the task may well be performed again.
-        const failure = new TransientError(`the work could not be begun: ${(error as Error).message}`, { cause: error })
-        for (const { reject } of asked) reject(failure)
+        for (const { reject } of asked) reject(error as Error)
       }
     }
     this.#isAsking = false

@@ -1,21 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Db } from '../db/index.ts'
-import {
-  type AnyWorker,
-  defineWorker,
-  type Later,
-  type Millrace,
-  TransientError,
-  type Tx,
-  type WorkContext,
-} from '../engine/index.ts'
+import { type AnyWorker, defineWorker, type Later, type Millrace, type Tx, type WorkContext } from '../engine/index.ts'
 import { markerOf } from '../runners/index.ts'
+import { patiently } from '../storage/index.ts'
 import { Beginnings, type Begun } from './begin.ts'
 import { refuseLost } from './failure.ts'
 import { KIND } from './node.ts'
 import { findUnchosen, lockTree } from './nodes.sql.ts'
 import { performNode, type Success } from './perform.ts'
 import type { Attempt, Workshop } from './run-command.ts'
+
+const ASK_AGAIN_MS = 250
+
+type Performing = Workshop & { readonly millrace: Millrace }
 
 export type NodeWorkers = {
   readonly workers: readonly AnyWorker[]
@@ -24,7 +22,7 @@ export type NodeWorkers = {
 }
 
 /** The workers that perform nodes, for a dispatcher. */
-export function createNodeWorkers(at: Workshop & { readonly millrace: Millrace }): NodeWorkers {
+export function createNodeWorkers(at: Performing): NodeWorkers {
   const beginnings = new Beginnings(at.pool)
   const underWay = new Set<Promise<unknown>>()
   const worker = defineWorker({
@@ -50,17 +48,26 @@ export function createNodeWorkers(at: Workshop & { readonly millrace: Millrace }
   }
 }
 
-async function perform(
-  at: Workshop,
-  beginnings: Beginnings,
-  { task, signal }: WorkContext<null | undefined>,
-): Promise<Success | Later> {
-  const work = await beginnings.begin(task.id, task.epoch)
-  // Nothing has run. When the lease was lost, it may be resumed, and then the next attempt begins.
-  if (work === undefined) throw new TransientError('the attempt is not under way')
+type Context = WorkContext<null | undefined>
+
+async function perform(at: Performing, beginnings: Beginnings, context: Context): Promise<Success | Later> {
+  const { task, signal } = context
+  const work = await begin(at, beginnings, context)
   const attempt: Attempt = { task: task.id, epoch: task.epoch, signal }
   if (work.lost !== undefined) await settleLost(at, attempt, work)
   return performNode(at, attempt, work)
+}
+
+/** Asks until there is an answer: nothing has run, and an outage must not fail the node. A lost lease may be resumed. */
+async function begin(at: Performing, beginnings: Beginnings, { task, signal }: Context): Promise<Begun> {
+  for (;;) {
+    const work = await patiently(signal, () => beginnings.begin(task.id, task.epoch))
+    if (work !== undefined) return work
+    signal.throwIfAborted()
+    const lease = await patiently(signal, () => at.millrace.leaseOf(task.id, task.epoch))
+    if (lease === 'gone') throw new Error('another attempt has this node')
+    await sleep(ASK_AGAIN_MS, undefined, { signal })
+  }
 }
 
 /** What a lost attempt left on this host is ended. A container goes on by itself: running the command takes it up. */
