@@ -200,9 +200,13 @@ sub start_command {
     ($failure, my $failure_write) = make_pipe(0);
     my ($memory, undef, $processes) = @{ $command->{limits} };
     @own_groups = make_own_groups($groups, "millrace-$runner", $id, { memory => $memory, pids => $processes });
+    # A signal that comes before the child has its own handlers must wait for them: they ignore it here.
+    my $before = POSIX::SigSet->new;
+    POSIX::sigprocmask(POSIX::SIG_BLOCK, POSIX::SigSet->new(map { POSIX->can("SIG$_")->() } @signals), $before);
     $main = fork;
     if    (!defined $main) { refuse('fork') }
     elsif ($main == 0)     { become_command(\@writes, $failure_write) }
+    POSIX::sigprocmask(POSIX::SIG_SETMASK, $before);
     close $_ for $failure_write, @writes[1, 2];
 }
 

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { isAlive, waitFor } from '../../test/processes.ts'
 import { scratch } from '../../test/scratch.ts'
@@ -13,6 +14,21 @@ const bench = runnerSuite({ create: () => createProcessRunner(), isExact: true, 
 
 test('the keeper is used here', async () => {
   expect(await bench.runner.describe()).toMatchObject({ runner: 'process', isUsable: true, hasExactOrder: true })
+})
+
+test('a command that is stopped in the moment of its start hears TERM', async () => {
+  const signals = new Set<string | undefined>()
+  const rounds = async () => {
+    for (let round = 0; round < 40; round += 1) {
+      const running = await bench.start({ argv: ['sleep', '1000'] })
+      await sleep(round % 8)
+      await running.stop({ graceMs: 3_000 })
+      signals.add(((await running.ended) as { signal?: string }).signal)
+    }
+  }
+  await Promise.all([rounds(), rounds(), rounds(), rounds()])
+  expect(signals).not.toContain('SIGKILL')
+  expect(signals).toContain('SIGTERM')
 })
 
 test('the order is kept across processes that write in turn', async () => {
