@@ -35,10 +35,12 @@ const long = {
   projects: ['unit', 'crash', 'long'],
   env: { MILLRACE_TEST_LONG: '1' },
   filters: [
+    'src/archives/follow',
     'src/archives/index-model',
     'src/archives/order-model',
     'src/archives/plan-model',
     'src/archives/definition/plan-model',
+    'src/engine/list.test',
     'src/vcs/model',
     'test/crash/',
     'test/fuzz',

@@ -14,6 +14,7 @@ import {
   untilState,
 } from '../../test/archives.ts'
 import { database } from '../../test/database.ts'
+import { inForm } from '../../test/long-form.ts'
 import { waitFor } from '../../test/processes.ts'
 import { git, gitFiles } from '../../test/repositories/git.ts'
 import { type Ground, say } from '../../test/repositories/ground.ts'
@@ -75,17 +76,18 @@ test('a late revision finds the one before it, however long ago that was', async
   const work = await performing(server.database)
   const filtered = 'on: { commit: { paths: ["rare/**"] } }\ntasks: [{ name: rare, command: make, depends: PREV }]'
   const plain = await ground.create()
-  await loadHistory(plain.path, 1501, { '_workflows/a.yaml': filtered, 'rare/x': '1' })
+  const revisions = inForm(301, 1501)
+  await loadHistory(plain.path, revisions, { '_workflows/a.yaml': filtered, 'rare/x': '1' })
   await commitFiles(plain, { 'rare/x': '2' })
   work.block('1:rare')
   const source = { type: 'svn', url: plain.options.url }
   expect((await server.ask('PUT', '/v1/archives/ancient', { body: { source, from: 1 } })).status).toBe(201)
-  await planned(server, 'ancient', 1502)
-  // Over fifteen hundred revisions without it.
-  expect(await edgesOf(server, 'ancient', 1502)).toContain('1:rare <-- 1502:rare')
-  expect(await stateOf(server, 'ancient@1502:rare')).toBe('waiting')
+  const late = revisions + 1
+  await planned(server, 'ancient', late)
+  expect(await edgesOf(server, 'ancient', late)).toContain(`1:rare <-- ${late}:rare`)
+  expect(await stateOf(server, `ancient@${late}:rare`)).toBe('waiting')
   work.free('1:rare')
-  await untilState(server, 'ancient@1502:rare', 'succeeded')
+  await untilState(server, `ancient@${late}:rare`, 'succeeded')
   // A key stays what it was.
   expect((await server.ask('GET', '/v1/tasks/ancient@1:rare')).json).toMatchObject({ state: 'succeeded' })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { aWorker, throwing, useEngine } from '../../test/engine.ts'
+import { inForm } from '../../test/long-form.ts'
 import { type Db, transaction } from '../db/index.ts'
 import { CursorMismatch, InvalidOption, InvalidQuery, PermanentError, type TaskState } from './index.ts'
 import { type ListOptions, listTasks, type TaskFilter } from './list.ts'
@@ -133,7 +134,7 @@ describe('filters', () => {
         const found = await listAll(word === undefined ? options : { ...options, text: `"${word}"` })
         expect(found).toEqual(wanted)
       }),
-      { numRuns: 150, interruptAfterTimeLimit: 20_000 },
+      { numRuns: inForm(50, 150), interruptAfterTimeLimit: 20_000 },
     )
   })
 
