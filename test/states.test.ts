@@ -167,9 +167,9 @@ for (const state of taskStates.states) {
   })
 }
 
-test('every event of the table is tried here or in the tests of what a worker answers', () => {
+test('every event of the table is tried here or in the tests of what a worker returns and of lost leases', () => {
   const all = new Set(taskStates.states.flatMap((state) => eventsOf(state)))
-  const tried = new Set([...Object.keys(events), 'succeed', 'stop', 'revive', 'delay', 'require'])
+  const tried = new Set([...Object.keys(events), 'succeed', 'stop', 'revive', 'delay', 'require', 'resume'])
   expect([...all].filter((event) => !tried.has(event))).toEqual([])
 })
 

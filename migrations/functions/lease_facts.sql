@@ -1,5 +1,5 @@
--- What became of performances: still leased, asked to stop, recorded, or lost and not begun by others. One look for each: as a plain join this would be
--- planned as a walk over all that ran since the last vacuum.
+-- What became of attempts: still leased, asked to stop, recorded, or `is_open`: lost and not claimed by others, or resumed under another
+-- lease. One look for each: as a plain join this would be planned as a walk over all that ran since the last vacuum.
 create function millrace.lease_facts(p_holders int[], p_ids bigint[], p_epochs int[])
 returns table (id bigint, is_held boolean, is_canceling boolean, is_recorded boolean, is_open boolean)
 language plpgsql stable as $$
@@ -18,7 +18,8 @@ begin
     ),
     exists (
       select 1 from millrace.live r
-      where r.id = asked.id and r.epoch = asked.epoch and r.lost_by = asked.holder and r.state <> 'running'
+      where r.id = asked.id and r.epoch = asked.epoch
+        and case when r.state = 'running' then r.holder <> asked.holder else r.lost_by is not null end
     )
   from unnest(p_holders, p_ids, p_epochs) asked(holder, id, epoch)
     left join lateral (

@@ -1,7 +1,7 @@
--- Gives tasks back to a dispatcher that lost its lease p_from[i] and holds the lease p_holder now: its work on them went on,
--- and no other attempt has begun. The attempt goes on under its number, with a new token. What became of each: `resumed`;
--- `open`, when it cannot be taken back at this moment; `gone`, when another attempt has begun or the task was asked for again.
-create function millrace.resume(p_holder int, p_ids bigint[], p_epochs int[], p_from int[]) returns table (id bigint, fate text)
+-- Gives tasks back to a process that lost its lease, works on them, and is the dispatcher p_holder now. Each claim raises the epoch:
+-- where it is the same, no other attempt has begun, and the attempt continues with a new token. Returns what became of each:
+-- `resumed`; `open`, when it cannot be taken back yet; `gone`, when another attempt has begun or the task was retried.
+create function millrace.resume(p_holder int, p_ids bigint[], p_epochs int[]) returns table (id bigint, fate text)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -9,11 +9,11 @@ declare
 begin
   v_resumed := array(
     select l.id
-    from (select p.* from unnest(p_ids, p_epochs, p_from) p(id, epoch, holder) order by p.id) p
+    from (select p.* from unnest(p_ids, p_epochs) p(id, epoch) order by p.id) p
       cross join lateral (
         select r.id
         from millrace.live r
-        where r.id = p.id and r.epoch = p.epoch and r.lost_by = p.holder and r.state = 'ready' and r.gate is null
+        where r.id = p.id and r.epoch = p.epoch and r.lost_by is not null and r.state = 'ready' and r.gate is null
         for update skip locked
       ) l
     where exists (select 1 from millrace.dispatcher d where d.id = p_holder and d.dead_at is null)
@@ -51,11 +51,11 @@ begin
   return query
   select p.id,
     case
-      when p.id = any(v_resumed) then 'resumed'
-      -- Asked again, since the answer was lost.
-      when exists (select 1 from millrace.live l where l.id = p.id and l.epoch = p.epoch and l.holder = p_holder) then 'resumed'
-      when exists (select 1 from millrace.live l where l.id = p.id and l.epoch = p.epoch and (l.lost_by = p.holder or l.holder = p.holder)) then 'open'
+      -- Also when asked again, since the answer was lost.
+      when p.id = any(v_resumed) or l.holder = p_holder then 'resumed'
+      when l.lost_by is not null or l.state = 'running' then 'open'
       else 'gone'
     end
-  from unnest(p_ids, p_epochs, p_from) p(id, epoch, holder);
+  from unnest(p_ids, p_epochs) p(id, epoch)
+    left join lateral (select r.* from millrace.live r where r.id = p.id and r.epoch = p.epoch offset 0) l on true;
 end $$;

@@ -308,36 +308,6 @@ describe('stopping', () => {
   })
 })
 
-test('a dispatcher that lost its lease stops its work by the signal, and starts anew', async () => {
-  const reasons: string[] = []
-  const begun = deferred()
-  let runs = 0
-  const worker = aWorker({
-    work({ signal }) {
-      runs += 1
-      if (runs > 1) return 'second'
-      return new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => {
-          reasons.push(signal.reason.code)
-          reject(signal.reason)
-        })
-        begun.resolve()
-      })
-    },
-  })
-  const id = await engine.add(worker)
-  // Long enough that it is not lost by itself on a busy machine, before the work has begun.
-  const dispatcher = await engine.dispatch([worker], { leaseSeconds: 3 })
-  const first = dispatcher.id
-  await begun.promise
-  await engine.expire(first)
-  await expect.poll(() => engine.states(id)).toEqual(['succeeded'])
-  expect(reasons).toEqual(['lease_lost'])
-  expect(dispatcher.id).not.toBe(first)
-  expect(await engine.millrace.task(id)).toMatchObject({ output: 'second', deaths: 1 })
-  await expect.poll(() => engine.story(id)).toContain('result_dropped')
-})
-
 test('a dispatcher renews its lease for as long as it runs', async () => {
   const [begun, end] = [deferred(), deferred()]
   const worker = aWorker({

@@ -55,10 +55,10 @@ export const expire = one(
 /** Takes tasks back whose lease was lost. `fate` is resumed, open or gone. */
 export const resumeTasks = many(
   'engine.resume',
-  { holder: int4, ids: array(int8), epochs: array(int4), from: array(int4) },
+  { holder: int4, ids: array(int8), epochs: array(int4) },
   { id: int8, fate: named<'resumed' | 'open' | 'gone'>('text') },
 )`
-  select id, fate from millrace.resume(${'holder'}, ${'ids'}, ${'epochs'}, ${'from'})
+  select id, fate from millrace.resume(${'holder'}, ${'ids'}, ${'epochs'})
 `
 
 export const beginSuspect = one('engine.begin_suspect', { holder: int4, id: int8, epoch: int4 }, { is_mine: bool })`

@@ -56,7 +56,6 @@ export class Lost {
       holder,
       ids: lost.map((run) => run.id),
       epochs: lost.map((run) => run.epoch),
-      from: lost.map((run) => run.holder),
     })
     const fateOf = new Map(fates.map(({ id, fate }) => [id, fate]))
     this.#open = []

@@ -4,6 +4,8 @@ import { aWorker, deferred, useEngine } from '../../test/engine.ts'
 import { transaction } from '../db/index.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { expire, resumeTasks } from './dispatchers.sql.ts'
+import { Names } from './names.ts'
+import { resolveRefused } from './reconcile.ts'
 import type { Run } from './run.ts'
 import type { AnyWorker } from './worker.ts'
 
@@ -25,6 +27,10 @@ function aSlowWorker(callbacks: Partial<AnyWorker> = {}) {
     },
   })
   return { worker, begun: begun.promise, end: () => end.resolve(), reasons, runs: () => runs }
+}
+
+const fail = (error: Error) => {
+  throw error
 }
 
 /** Long enough that it is not lost by itself on a busy machine. */
@@ -141,7 +147,7 @@ describe('an attempt whose lease was lost', () => {
     return { dispatcher, run }
   }
   const resume = async (to: number, run: Run) => {
-    const asked = { holder: to, ids: [run.id], epochs: [run.epoch], from: [run.holder] }
+    const asked = { holder: to, ids: [run.id], epochs: [run.epoch] }
     return (await resumeTasks(engine.pool, asked))[0]?.fate
   }
 
@@ -176,10 +182,41 @@ describe('an attempt whose lease was lost', () => {
     const [next, late] = [await engine.byHand([worker]), await engine.byHand([worker])]
     expect(await resume(next.id, run)).toBe('resumed')
     expect(await resume(next.id, run), 'asked again, since the answer was lost').toBe('resumed')
-    expect(await resume(late.id, run)).toBe('gone')
+    expect(await resume(late.id, run)).toBe('open')
     run.holder = next.id
     expect(await next.perform(run)).toMatchObject({ outcome: 'succeeded' })
     expect(await engine.states(id)).toEqual(['succeeded'])
+  })
+
+  test('is resumed although an earlier resumption had no answer and its lease was lost as well', async () => {
+    const worker = aWorker()
+    const id = await engine.add(worker)
+    const { dispatcher, run } = await claimed(worker)
+    await engine.expire(dispatcher.id)
+    const unheard = await engine.byHand([worker])
+    expect(await resume(unheard.id, run)).toBe('resumed')
+    const next = await engine.byHand([worker])
+    expect(await resume(next.id, run)).toBe('open')
+    await engine.expire(unheard.id)
+    expect(await resume(next.id, run)).toBe('resumed')
+    run.holder = next.id
+    expect(await next.perform(run)).toMatchObject({ outcome: 'succeeded' })
+    expect(await engine.states(id)).toEqual(['succeeded'])
+  })
+
+  test('is not given up while its outcome is refused because it was resumed a moment before', async () => {
+    const worker = aWorker()
+    await engine.add(worker)
+    const { dispatcher, run } = await claimed(worker)
+    await engine.expire(dispatcher.id)
+    const at = { pool: engine.pool, names: new Names(engine.pool), mayResume: () => true }
+    expect(await resolveRefused(at, [run], fail), 'lost').toEqual([run])
+    const next = await engine.byHand([worker])
+    await resume(next.id, run)
+    expect(await resolveRefused(at, [run], fail), 'resumed').toEqual([run])
+    expect(await engine.story(run.id)).not.toContain('result_dropped')
+    run.holder = next.id
+    await next.perform(run)
   })
 
   test('that is resumed counts no death, however often', async () => {
