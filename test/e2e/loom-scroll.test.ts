@@ -114,5 +114,5 @@ test('paused, it stands still; resumed, it is true again', async () => {
   await cell(page, 'revision 1, build-PDF, succeeded').waitFor()
 })
 
-test('700 revisions are scrolled with each page asked for once and a bounded page', () =>
-  scrollThrough({ dashboard, ground }, freshName('Long'), 700))
+test('300 revisions are scrolled with each page asked for once and a bounded page', () =>
+  scrollThrough({ dashboard, ground }, freshName('Long'), 300))
