@@ -34,7 +34,9 @@ const start = (worker: AnyWorker, options: DispatchOptions = {}) =>
 /** In the transaction that takes the lease away, so that its dispatcher cannot be faster. */
 const loseAnd = (holder: number, sql: string, values: unknown[]) =>
   transaction(engine.pool, async (tx) => {
-    await tx.query(`update millrace.dispatcher set expires_at = clock_timestamp() - interval '1 s' where id = $1`, [holder])
+    await tx.query(`update millrace.dispatcher set expires_at = clock_timestamp() - interval '1 s' where id = $1`, [
+      holder,
+    ])
     await tx.query('select millrace.expire()')
     await tx.query(sql, values)
   })
@@ -48,7 +50,11 @@ describe('a dispatcher that lost its lease', () => {
     await slow.begun
     await engine.expire(first)
     await expect.poll(() => engine.story(id)).toContain('resumed')
-    expect(await engine.millrace.task(id)).toMatchObject({ state: 'running', deaths: 0, dispatcher: { id: dispatcher.id } })
+    expect(await engine.millrace.task(id)).toMatchObject({
+      state: 'running',
+      deaths: 0,
+      dispatcher: { id: dispatcher.id },
+    })
     expect(dispatcher.id).not.toBe(first)
     slow.end()
     await expect.poll(() => engine.states(id)).toEqual(['succeeded'])
@@ -197,7 +203,9 @@ describe('a lease that ran out', () => {
   const expireAs = async (inTouch: number | null, lastAgo: number | null, gap = 2) => {
     const ago = async (seconds: number | null) => {
       if (seconds === null) return null
-      const { rows } = await engine.pool.query('select (clock_timestamp() - make_interval(secs => $1))::text as at', [seconds])
+      const { rows } = await engine.pool.query('select (clock_timestamp() - make_interval(secs => $1))::text as at', [
+        seconds,
+      ])
       return rows[0].at as string
     }
     const asked = { since: await ago(inTouch), last: await ago(lastAgo), max_deaths: 5, gap_seconds: gap }
