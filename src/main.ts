@@ -13,6 +13,7 @@ import {
   examineDatabase as examine,
   type Finding,
   isConnectionLost,
+  isLate,
   migrate,
   openBeside,
   openDatabase,
@@ -21,6 +22,7 @@ import {
   type SchemaStatus,
   schemaProblem,
   schemaStatus,
+  within,
 } from './db/index.ts'
 import { databaseOptions, type Foundation, layFoundation } from './foundation.ts'
 import {
@@ -68,6 +70,7 @@ export { migrationSql as migrateSql } from './db/index.ts'
 
 const STOP_SECONDS = 20 // for what follows when requests and tasks have had their time
 const READINESS_MS = 2_000 // probes usually give up after a few seconds
+const SILENT = `the database does not answer within ${READINESS_MS / 1000} seconds`
 
 /** Starts everything in this process and answers when it takes requests. When `signal` aborts first, it stops and throws. */
 export async function serve(config: Config, signal?: AbortSignal): Promise<Running> {
@@ -203,7 +206,7 @@ function openServer(at: Foundation, { access, nodes, archives, webhooks }: Serve
     rateLimit: config.rate_limit,
     trustProxy: config.trust_proxy,
     basePath: config.base_path,
-    isAway: isConnectionLost,
+    databaseTrouble: (error) => (isLate(error) ? 'late' : isConnectionLost(error) ? 'away' : undefined),
     resources: [
       (app) =>
         addAbout(app, {
@@ -239,14 +242,15 @@ async function firstLink(access: AccessControl, url: string): Promise<string> {
   return signInUrl(url, await access.createSignInLink({ by }))
 }
 
-/** A probe is answered in time even when the database is not. */
+/** A probe is answered in time even when the database is not. It asks on the pool of the requests: so it finds silence first. */
 async function readiness(pool: Pool): Promise<string | undefined> {
   const timer = new AbortController()
-  const late = sleep(READINESS_MS, 'the database does not answer', { signal: timer.signal })
+  const late = sleep(READINESS_MS, SILENT, { signal: timer.signal })
   late.catch(() => {})
   try {
-    return await Promise.race([schemaProblem(pool), late])
+    return await Promise.race([schemaProblem(within(pool, READINESS_MS)), late])
   } catch (error) {
+    if (isLate(error)) return SILENT
     return `the database cannot be reached: ${(error as Error).message}`
   } finally {
     timer.abort()

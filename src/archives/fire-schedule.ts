@@ -1,6 +1,14 @@
 // What happens when the moment of a schedule has come. The moment is taken, its run is planned and the next moment is
 // set in one transaction: whoever dies in between has changed nothing, and another server takes the moment.
-import { type Client, isConnectionLost, isRetryable, isStoodStill, savepoint, transaction } from '../db/index.ts'
+import {
+  type Client,
+  isConnectionLost,
+  isRetryable,
+  isStoodStill,
+  LONG_MS,
+  savepoint,
+  transaction,
+} from '../db/index.ts'
 import { scopeOf } from './archive.ts'
 import { NothingToRun, ScheduleNotFound } from './errors.ts'
 import type { PlanContext } from './plan-revision.ts'
@@ -15,7 +23,7 @@ type Result = { readonly outcome: Outcome; readonly run?: string; readonly reaso
 
 /** Takes the moment that has been due for longest; false when none is due. */
 export function fireNext(context: PlanContext, now: Date): Promise<boolean> {
-  return transaction(context.pool, async (tx) => {
+  const work = async (tx: Client) => {
     const due = await takeDue(tx, { now })
     if (due === undefined) return false
     // Moments that passed while nobody looked become one.
@@ -31,7 +39,8 @@ export function fireNext(context: PlanContext, now: Date): Promise<boolean> {
       actor: null,
     })
     return true
-  })
+  }
+  return transaction(context.pool, work, { statementMs: LONG_MS })
 }
 
 /** Runs the workflow of a schedule because somebody asks for it. Throws what keeps it from running. */

@@ -1,4 +1,4 @@
-import { type Pool, transaction } from '../db/index.ts'
+import { type Client, LONG_MS, type Pool, transaction, unhurried } from '../db/index.ts'
 import type { Content, Entry, Repository, Revision } from '../vcs/index.ts'
 import { addTexts, findStaged, findTexts, stageFiles, stageGone } from './index-build.sql.ts'
 import type { Touched } from './index-gather.ts'
@@ -40,7 +40,7 @@ export async function stage(at: Staging): Promise<Staged> {
 }
 
 async function* wholeTree(at: Staging): AsyncGenerator<Entry, void> {
-  await stageGone(at.pool, { build: at.build, paths: [''], trees: [true] })
+  await stageGone(unhurried(at.pool), { build: at.build, paths: [''], trees: [true] })
   yield* at.repository.list('', at.revision, { recursive: true })
 }
 
@@ -58,7 +58,11 @@ async function* touchedEntries(at: Staging, paths: readonly string[]): AsyncGene
     files.push(entry)
   }
   const missing = [...gone]
-  await stageGone(at.pool, { build: at.build, paths: missing, trees: missing.map((path) => trees.has(path)) })
+  await stageGone(unhurried(at.pool), {
+    build: at.build,
+    paths: missing,
+    trees: missing.map((path) => trees.has(path)),
+  })
   yield* files
   for (const folder of folders) yield* at.repository.list(folder, at.revision, { recursive: true })
 }
@@ -107,7 +111,7 @@ async function* inBatches(contents: AsyncIterable<Content>): AsyncGenerator<Cont
 
 async function stageBatch({ pool, build, revision, touched }: Staging, batch: readonly Content[]): Promise<void> {
   const written = await newTexts(pool, batch)
-  await transaction(pool, async (tx) => {
+  const work = async (tx: Client) => {
     if (written.length > 0) {
       await addTexts(tx, {
         digests: written.map(({ digest }) => digest),
@@ -130,7 +134,8 @@ async function stageBatch({ pool, build, revision, touched }: Staging, batch: re
       properties: batch.map(({ properties }) => storable(properties)),
       words: batch.map(({ path }) => [...wordsOf(path)].join(' ')),
     })
-  })
+  }
+  await transaction(pool, work, { statementMs: LONG_MS })
 }
 
 /** Values of properties may be any bytes; the database takes no U+0000. */

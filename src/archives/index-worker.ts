@@ -1,6 +1,6 @@
 // The task `uses: index`. It reads what its revision changed, stages it where nobody sees it, and has it taken over in the
 // transaction of its success. When it dies before that, there is nothing in the index of it.
-import type { Db, Pool } from '../db/index.ts'
+import { type Db, type Pool, unhurried } from '../db/index.ts'
 import { type AnyWorker, defineWorker, PermanentError, type Tx, unchanged, type WorkContext } from '../engine/index.ts'
 import { RepositoryError } from '../vcs/index.ts'
 import { discardBuilds, findArchive, findBase, isDifferent, openBuild, publishIndex } from './index-build.sql.ts'
@@ -38,10 +38,11 @@ export function createArchiveIndexWorker(at: IndexWorker): AnyWorker {
 
 async function index(at: IndexWorker, { payload, task, signal, log }: WorkContext<ArchiveIndex>) {
   const { pool } = at
+  const patient = unhurried(pool)
   const { rev } = payload
   const archive = await findArchive(pool, { name: payload.archive })
   if (!archive) throw new PermanentError(`there is no archive "${payload.archive}"`)
-  await discardBuilds(pool, { archive: archive.id })
+  await discardBuilds(patient, { archive: archive.id })
   const of = { archive: archive.id, number: String(rev.number) }
   const base = await findBase(pool, of)
   const { id: build } = await openBuild(pool, { ...of, task: task.id, revision: rev.id })
@@ -61,6 +62,6 @@ async function index(at: IndexWorker, { payload, task, signal, log }: WorkContex
   const result: Indexed = { from: touched.isWhole ? null : (from?.number ?? null), files, left_out: leftOut }
   log('indexed', { rev: rev.number, from: result.from, files, left_out: leftOut })
   if (!isAgain) return result
-  const { is_different } = await isDifferent(pool, { ...of, build })
+  const { is_different } = await isDifferent(patient, { ...of, build })
   return is_different ? result : unchanged(result)
 }

@@ -1,7 +1,7 @@
 // How revisions become tasks. Planning some revisions is one transaction: their rows, their tasks with all edges, the
 // cursor and the event. It asks for the cursor that it began from; whoever comes second finds another one and writes
 // nothing. No revision is ever planned in part, twice, or before the one that precedes it.
-import { type Client, type Db, type Pool, transaction } from '../db/index.ts'
+import { type Client, type Db, LONG_MS, type Pool, transaction } from '../db/index.ts'
 import type { AddItem, Millrace } from '../engine/index.ts'
 import { scopeOf } from './archive.ts'
 import { type Cause, causesOf } from './cause.ts'
@@ -49,7 +49,7 @@ const MOST_CHANGES_KEPT = 1000
 export function planRevisions(context: PlanContext, stretch: Stretch): Promise<boolean> {
   const { pool, millrace } = context
   const { archive, after, defined, revisions } = stretch
-  return transaction(pool, async (tx) => {
+  const work = async (tx: Client) => {
     const cursor = await lockCursor(tx, { archive: archive.id })
     if (cursor?.state !== 'active' || Number(cursor.planned_number) !== after.number) return false
     if (cursor.definition?.equals(defined.hash) !== true) await storeFiles(tx, defined)
@@ -76,7 +76,8 @@ export function planRevisions(context: PlanContext, stretch: Stretch): Promise<b
     })
     await tell(tx, millrace, { archive: archive.name, first: revisions[0]?.number ?? last.number, last: last.number })
     return true
-  })
+  }
+  return transaction(pool, work, { statementMs: LONG_MS })
 }
 
 function tell(client: Db, millrace: Millrace, told: { archive: string; first: number; last: number }): Promise<void> {

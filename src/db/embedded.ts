@@ -37,6 +37,7 @@ export type Embedded = {
   stop(): Promise<void>
 }
 
+const CREATE_MS = 60_000
 const SOCKET_DIR_PREFIX = 'millrace-socket-'
 // macOS allows 103 bytes and Linux 107, for the folder and the name `/.s.PGSQL.5432` in it.
 const LONGEST_SOCKET_DIR = 103 - '/.s.PGSQL.5432'.length
@@ -122,7 +123,11 @@ function urlOf(socketDir: string, database: string): string {
 }
 
 async function createDatabase(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl })
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: CREATE_MS,
+    query_timeout: CREATE_MS, // copies the template's files
+  })
   await client.connect()
   try {
     const { rowCount } = await client.query(`select from pg_database where datname = 'millrace'`)

@@ -3,7 +3,7 @@
 
 import { schemaStatus } from './migrate.ts'
 import type { Client, Pool } from './pool.ts'
-import { snapshot } from './transaction.ts'
+import { LONG_MS, snapshot } from './transaction.ts'
 
 export type ExportHeader = {
   readonly format: 'millrace-export-1'
@@ -16,12 +16,12 @@ const MOST_ROWS = 1_000
 
 /** What decides how values are written; the same on both sides. */
 export const FORMS = `set local datestyle = 'ISO, YMD'; set local intervalstyle = 'postgres'; set local timezone = 'UTC';
-  set local bytea_output = 'hex'; set local extra_float_digits = 1; set local statement_timeout = 0;
+  set local bytea_output = 'hex'; set local extra_float_digits = 1;
   set local idle_in_transaction_session_timeout = 0`
 
 /** Calls `take` with one line after another, all of one moment. Answers how many rows there were. */
 export function exportDatabase(pool: Pool, take: (line: string) => Promise<void>): Promise<number> {
-  return snapshot(pool, async (tx) => {
+  const work = async (tx: Client) => {
     await tx.query(FORMS)
     const tables = await columnsOf(tx)
     const { version } = await schemaStatus(tx)
@@ -33,7 +33,8 @@ export function exportDatabase(pool: Pool, take: (line: string) => Promise<void>
     }
     await take(JSON.stringify({ sequences: await sequencesOf(tx), rows }))
     return rows
-  })
+  }
+  return snapshot(pool, work, { statementMs: LONG_MS })
 }
 
 /** Every table of ours with its columns in their order; which schema it is the migrations say. */

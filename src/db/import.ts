@@ -1,7 +1,7 @@
 import { columnsOf, type ExportHeader, FORMS } from './export.ts'
 import { schemaStatus } from './migrate.ts'
 import type { Client, Pool } from './pool.ts'
-import { transaction } from './transaction.ts'
+import { LONG_MS, transaction } from './transaction.ts'
 
 /** What is to be read in does not fit here; nothing was changed. */
 export class ImportRefused extends Error {
@@ -20,7 +20,7 @@ const MOST_ROWS = 5_000
 export function importDatabase(pool: Pool, lines: AsyncIterable<string>): Promise<number> {
   // Lines can be read once: a transaction that must begin anew cannot.
   let isBegun = false
-  return transaction(pool, async (tx) => {
+  const work = async (tx: Client) => {
     if (isBegun) throw new ImportRefused('the database was busy', 'stop every server and worker on it, and try again')
     isBegun = true
     await tx.query(FORMS)
@@ -31,7 +31,8 @@ export function importDatabase(pool: Pool, lines: AsyncIterable<string>): Promis
     const rows = await importRows(tx, reader, header)
     for (const statement of restore) await tx.query(statement)
     return rows
-  })
+  }
+  return transaction(pool, work, { statementMs: LONG_MS })
 }
 
 function parsed<T>(line: unknown): T {

@@ -10,7 +10,7 @@ export { machine } from './machine.ts'
 export { migrate, migrationSql, type SchemaStatus, schemaStatus } from './migrate.ts'
 export { type Database, type DatabaseOptions, openDatabase } from './open.ts'
 export { openBeside } from './open-beside.ts'
-export { type Client, createPool, type Db, type Pool, type PoolOptions } from './pool.ts'
+export { type Client, createPool, type Db, type Pool, type PoolOptions, within } from './pool.ts'
 export { prepareWhereDirect } from './prepare.ts'
 export { prepareSchema, schemaProblem } from './prepare-schema.ts'
 export {
@@ -36,11 +36,14 @@ export {
 } from './statement.ts'
 export {
   isConnectionLost,
+  isLate,
   isPassing,
   isRetryable,
   isStoodStill,
+  LONG_MS,
   savepoint,
   snapshot,
   transaction,
+  unhurried,
 } from './transaction.ts'
 export { DatabaseUnusable } from './unusable.ts'

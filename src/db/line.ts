@@ -3,7 +3,7 @@
 import type pg from 'pg'
 import { serialize } from 'pg-protocol'
 import { LazyTimer } from './lazy-timer.ts'
-import type { Client, Pool } from './pool.ts'
+import { type Client, type Pool, setPatience } from './pool.ts'
 import { isPreparing, prepareWhereDirect } from './prepare.ts'
 import type { Question } from './statement.ts'
 
@@ -120,7 +120,7 @@ export class Line {
     try {
       if (isPreparing(this.#pool)) {
         await client.query(KEEP_MEMORY)
-        timeoutOf(client).query_timeout = undefined
+        setPatience(client, undefined)
       }
       return client
     } catch (error) {
@@ -146,7 +146,7 @@ export class Line {
     if (this.#client !== client) return
     this.#client = undefined
     client.removeListener('error', this.#hear)
-    timeoutOf(client).query_timeout = this.#pool.options.query_timeout
+    setPatience(client, this.#pool.options.query_timeout)
     client.release(error)
   }
 
@@ -158,10 +158,6 @@ export class Line {
     if (this.#client !== undefined) this.#drop(this.#client)
   }
 }
-
-// What the types of the driver leave out of a client.
-const timeoutOf = (client: Client) =>
-  (client as unknown as { connectionParameters: { query_timeout?: number | undefined } }).connectionParameters
 
 /** Arrays and JSON are text already: statements write them. */
 const toText = (value: unknown) => (value === null ? null : String(value as string | number | boolean))

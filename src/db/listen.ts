@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { CONNECT_MS, closeNow, KEEP_ALIVE_MS } from './pool.ts'
 
 export type Listener = {
   /** True while notifications arrive: the connection stands, has subscribed, and has heard one. */
@@ -18,13 +19,17 @@ export type ListenOptions = {
    * transaction mode takes the subscription and then delivers to nobody.
    */
   notify?(channel: string): Promise<unknown>
+  /** How often the connection is asked for a sign of life. Default: 15 seconds. */
+  askEveryMs?: number
   /** Called after each (re)connection: notifications sent meanwhile are lost, so look for yourself. */
   onConnect?(): void
 }
 
 const FIRST_DELAY_MS = 50
 const LONGEST_DELAY_MS = 5_000
-const CONNECT_MS = 15_000
+const GOODBYE_MS = 1_000
+/** It says nothing by itself: without a question its silence would look like one where nothing happens. */
+const ASK_EVERY_MS = 15_000
 
 /**
  * Holds one connection that listens, and makes it again whenever it breaks. Notifications are hints:
@@ -49,7 +54,7 @@ export function listen(options: ListenOptions): Listener {
     client = undefined
     isConnected = false
     clearTimeout(timer)
-    of.end().catch(() => {})
+    void end(of)
     if (isClosed) return
     timer = setTimeout(() => void open(), delayMs)
     delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)
@@ -72,6 +77,7 @@ export function listen(options: ListenOptions): Listener {
         if (options.notify === undefined) isConnected = true
         else listenToSelf(fresh)
         delayMs = FIRST_DELAY_MS
+        askRegularly(fresh, options.askEveryMs ?? ASK_EVERY_MS, () => again(fresh))
         options.onConnect?.()
       })
       .catch(() => again(fresh))
@@ -88,9 +94,21 @@ export function listen(options: ListenOptions): Listener {
       clearTimeout(timer)
       const last = client
       client = undefined
-      await last?.end().catch(() => {})
+      if (last !== undefined) await end(last)
     },
   }
+}
+
+function askRegularly(client: pg.Client, ms: number, onSilence: () => void): void {
+  const timer = setInterval(() => void client.query('select').catch(onSilence), ms)
+  client.once('end', () => clearInterval(timer))
+}
+
+/** A silent peer says no goodbye. */
+async function end(client: pg.Client): Promise<void> {
+  const late = setTimeout(() => closeNow(client), GOODBYE_MS)
+  await client.end().catch(() => {})
+  clearTimeout(late)
 }
 
 function newClient(databaseUrl: string): pg.Client {
@@ -98,6 +116,7 @@ function newClient(databaseUrl: string): pg.Client {
     connectionString: databaseUrl,
     application_name: 'millrace listen',
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: CONNECT_MS,
   })

@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Db, Pool } from './pool.ts'
-import { transaction } from './transaction.ts'
+import type { Client, Db, Pool } from './pool.ts'
+import { LONG_MS, transaction } from './transaction.ts'
 
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url))
 const LOCK = 7_420_001 // any constant: two migrating processes must agree on it
@@ -78,7 +78,7 @@ export async function migrationSql(from: number): Promise<string> {
  */
 export async function migrate(pool: Pool): Promise<string[]> {
   const [migrations, functions] = await Promise.all([readMigrations(), readFunctions()])
-  return transaction(pool, async (tx) => {
+  const work = async (tx: Client) => {
     await tx.query({ text: 'select pg_advisory_xact_lock($1)', values: [LOCK] })
     const installed = await readInstalled(tx)
     const known = migrations.at(-1)?.version ?? 0
@@ -98,5 +98,7 @@ export async function migrate(pool: Pool): Promise<string[]> {
       })
     }
     return applied
-  })
+  }
+  // One that waits for another that migrates is patient, too.
+  return transaction(pool, work, { statementMs: LONG_MS })
 }

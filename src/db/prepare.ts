@@ -11,8 +11,10 @@ export async function prepareWhereDirect(pool: Pool): Promise<void> {
   try {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
     if (isDirect(client, rows[0]?.pid)) preparing.add(pool)
-  } finally {
     client.release()
+  } catch (error) {
+    client.release(error as Error)
+    throw error
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client, Db, Pool } from './pool.ts'
+import { type Client, type Db, type Pool, setPatience } from './pool.ts'
 import { prepareLike } from './prepare.ts'
 
 // serialization_failure, deadlock_detected, lock_not_available: the transaction left no trace and may run again.
@@ -10,7 +10,7 @@ const RETRYABLE = new Set(['40001', '40P01', '55P03'])
 const LOST_STATE = /^(08...|57P0[1-5]|53300)$/
 const LOST_SYSTEM = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])
 const LOST_MESSAGE =
-  /connection terminated|connection timeout|query read timeout|timeout exceeded when trying to connect|server closed the connection|not queryable/i
+  /connection terminated|connection timeout|query read timeout|timeout exceeded when trying to connect|timeout expired|server closed the connection|not queryable/i
 
 const MAX_ROUNDS = 8
 
@@ -30,6 +30,13 @@ export function isConnectionLost(error: unknown): boolean {
   return LOST_STATE.test(code) || LOST_SYSTEM.has(code) || (error instanceof Error && LOST_MESSAGE.test(error.message))
 }
 
+const LATE_STATE = new Set(['57014', '25P03']) // query_canceled, idle_in_transaction_session_timeout
+const LATE_MESSAGE = /query read timeout|timeout exceeded when trying to connect|connection timeout|timeout expired/i
+
+/** A limit was reached: of a statement, of the wait for a connection, or of a transaction that stood still. */
+export const isLate = (error: unknown): boolean =>
+  LATE_STATE.has(codeOf(error)) || (error instanceof Error && LATE_MESSAGE.test(error.message))
+
 /** Nothing is wrong with what was asked: the same may be answered when it is asked again. */
 export const isPassing = (error: unknown): boolean => isConnectionLost(error) || isRetryable(error)
 
@@ -38,15 +45,30 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
+export type TransactionOptions = {
+  /**
+   * How long one statement may take, instead of the pool's limit. The first and the last one keep the pool's: a connection
+   * that has been silent is found out in no more time than elsewhere.
+   */
+  readonly statementMs?: number
+}
+
+/** For statements that change or read as much as there is: migrations, copies, retention, an index, a callback's own. */
+export const LONG_MS = 600_000
+
 /**
  * Runs `body` in one transaction on a connection of its own. A transaction that the server aborted
  * for a conflict runs again, so `body` must keep its effects in the database. Any other error rolls
  * back and is thrown.
  */
-export async function transaction<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise<T> {
+export async function transaction<T>(
+  pool: Pool,
+  body: (tx: Client) => Promise<T>,
+  options: TransactionOptions = {},
+): Promise<T> {
   for (let round = 1; ; round += 1) {
     try {
-      return await attempt(pool, 'begin isolation level read committed', body)
+      return await attempt(pool, 'begin isolation level read committed', body, options)
     } catch (error) {
       if (!isRetryable(error) || round === MAX_ROUNDS) throw error
       await sleep(Math.random() * 4 * 2 ** round)
@@ -55,11 +77,25 @@ export async function transaction<T>(pool: Pool, body: (tx: Client) => Promise<T
 }
 
 /** Runs `body`, which only reads, so that all its reads see the database as it was at one moment. */
-export function snapshot<T>(pool: Pool, body: (tx: Client) => Promise<T>): Promise<T> {
-  return attempt(pool, 'begin isolation level repeatable read, read only', body)
+export function snapshot<T>(
+  pool: Pool,
+  body: (tx: Client) => Promise<T>,
+  options: TransactionOptions = {},
+): Promise<T> {
+  return attempt(pool, 'begin isolation level repeatable read, read only', body, options)
 }
 
-async function attempt<T>(pool: Pool, begin: string, body: (tx: Client) => Promise<T>): Promise<T> {
+/** Runs each statement in a transaction of its own, for as long as `LONG_MS`. */
+export const unhurried = (pool: Pool): Db => ({
+  query: (statement) => transaction(pool, (tx) => tx.query(statement), { statementMs: LONG_MS }),
+})
+
+async function attempt<T>(
+  pool: Pool,
+  begin: string,
+  body: (tx: Client) => Promise<T>,
+  { statementMs }: TransactionOptions,
+): Promise<T> {
   // Errors of a checked-out client are also emitted; unheard they would end the process.
   let broken: Error | undefined
   const hear = (error: Error) => {
@@ -68,11 +104,14 @@ async function attempt<T>(pool: Pool, begin: string, body: (tx: Client) => Promi
   const client = await checkOut(pool, hear)
   prepareLike(client, pool)
   try {
-    await client.query(begin)
+    await client.query(statementMs === undefined ? begin : `${begin}; ${patience(statementMs)}`)
+    if (statementMs !== undefined) setPatience(client, statementMs)
     const result = await body(client)
+    setPatience(client, pool.options.query_timeout)
     await client.query('commit')
     return result
   } catch (error) {
+    setPatience(client, pool.options.query_timeout)
     try {
       await client.query('rollback')
     } catch (rollbackError) {
@@ -81,10 +120,16 @@ async function attempt<T>(pool: Pool, begin: string, body: (tx: Client) => Promi
     // The query after it was only told that the connection is gone.
     throw isStoodStill(broken) ? broken : error
   } finally {
+    setPatience(client, pool.options.query_timeout)
     client.removeListener('error', hear)
     client.release(broken)
   }
 }
+
+const STANDSTILL_MS = 120_000 // of work between two statements
+
+const patience = (statementMs: number) =>
+  `set local statement_timeout = ${statementMs}; set local idle_in_transaction_session_timeout = ${STANDSTILL_MS}`
 
 /**
  * Takes a client and listens to its errors from the very moment on: a server that shuts down may say so in the same

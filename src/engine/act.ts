@@ -1,6 +1,6 @@
 // What a person or an application does to tasks by hand. Each verb is one call of the engine in the database; a task
 // whose state does not allow it is refused by name, and then none of the given tasks is touched.
-import { type Db, type Pool, transaction } from '../db/index.ts'
+import { type Db, LONG_MS, type Pool, transaction } from '../db/index.ts'
 import { toEdges, toTaskId } from './add.ts'
 import { checkPriority } from './add-options.ts'
 import { StateRefused, translated, UnfinishedWork } from './errors.ts'
@@ -176,5 +176,7 @@ function recordOf({ cause, actor }: ActOptions): Record {
 
 /** In the caller's transaction when there is one; else in one of our own, so that a refusal undoes the rest. */
 function within<T>(pool: Pool, options: ActOptions, body: (db: Db) => Promise<T>): Promise<T> {
-  return options.client === undefined ? transaction(pool, body) : body(options.client)
+  if (options.client !== undefined) return body(options.client)
+  // A task may take any number of others along.
+  return transaction(pool, body, { statementMs: LONG_MS })
 }

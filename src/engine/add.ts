@@ -1,4 +1,4 @@
-import type { Db } from '../db/index.ts'
+import { type Db, type Pool, unhurried } from '../db/index.ts'
 import { type AddItem, checkOptions, type GivenItems, type RequirementRef, toCondition } from './add-options.ts'
 import { CycleRefused, InvalidPayload, TaskNotFound, translated } from './errors.ts'
 import type { Names } from './names.ts'
@@ -20,6 +20,11 @@ export type AddedTask = {
 export type AddedTasks<Items extends GivenItems> = { -readonly [K in keyof Items]: AddedTask }
 
 export type AddContext = { readonly creator?: TaskId; readonly actor?: string }
+
+const MANY = 1000
+
+/** Adding very many at once may take longer than other statements. */
+export const dbToAdd = (pool: Pool, count: number): Db => (count > MANY ? unhurried(pool) : pool)
 
 /**
  * Adds the tasks with their edges in one round trip, in the transaction of `db` if it has one: all of them, or none

@@ -1,7 +1,16 @@
-import { createPool, type Db, listen, migrate, type Pool, prepareWhereDirect, snapshot } from '../db/index.ts'
+import {
+  createPool,
+  type Db,
+  listen,
+  migrate,
+  type Pool,
+  prepareWhereDirect,
+  snapshot,
+  unhurried,
+} from '../db/index.ts'
 import * as act from './act.ts'
 import { actOnMany, type BulkOptions, type BulkResult, type BulkVerb } from './act-on-many.ts'
-import { type AddedTask, type AddedTasks, add } from './add.ts'
+import { type AddedTask, type AddedTasks, add, dbToAdd } from './add.ts'
 import { type AddItem, type AddOptions, type CheckedItems, checkMax, type GivenItems } from './add-options.ts'
 import { type Attention, attention } from './attention.ts'
 import { checkSchema } from './check-schema.ts'
@@ -17,6 +26,7 @@ import { type DispatcherSummary, listDispatchers, want } from './list-dispatcher
 import { type Line, listLines } from './list-lines.ts'
 import { type Look, look } from './look.ts'
 import { Names } from './names.ts'
+import { optional } from './optional.ts'
 import { type OutboxRetention, publish, readEvents, sequence } from './outbox.ts'
 import { type PruneOptions, prune } from './prune.ts'
 import * as reading from './read.ts'
@@ -128,7 +138,7 @@ export class Millrace {
   }
 
   #addAll(items: readonly AddItem[], options: { client?: Db; actor?: string }): Promise<AddedTask[]> {
-    const { client = this.#pool, actor } = options
+    const { client = dbToAdd(this.#pool, items.length), actor } = options
     return this.#nudging(add(client, this.#names, items, optional({ actor })))
   }
 
@@ -142,7 +152,7 @@ export class Millrace {
   /** Changes the maximum of the limits that exist and whose groups match; `%` in the pattern matches anything. */
   async setLimits(pattern: string, max: number): Promise<void> {
     checkMax(pattern, max)
-    await setLimits(this.#pool, { pattern, capacity: max })
+    await setLimits(unhurried(this.#pool), { pattern, capacity: max })
   }
 
   /** Adds requirements to a task that has not started. */
@@ -340,7 +350,7 @@ export class Millrace {
 
   /** Looks for tasks that break a promise of the engine; an empty list is health. */
   async verify(): Promise<{ task: string | null; problem: string }[]> {
-    return verify(this.#pool, {})
+    return verify(unhurried(this.#pool), {})
   }
 
   /** Starts performing tasks of these workers' kinds. */
@@ -391,11 +401,4 @@ export class Millrace {
     await Promise.all([this.#hub.close(), ...[...this.#dispatchers].map((dispatcher) => dispatcher.stop())])
     await Promise.all([this.#pool.end(), this.#lookups.end()])
   }
-}
-
-type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-
-/** Without what is undefined: an option that is left out is not given as undefined. */
-function optional<T extends object>(values: T): Given<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<T>
 }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { aWorker, mendable, useEngine } from '../../test/engine.ts'
+import { createPool } from '../db/index.ts'
 import { TaskNotFound } from './errors.ts'
+import { prune } from './prune.ts'
 
 const engine = useEngine()
 
@@ -111,4 +113,17 @@ test('a key can be used again after its task was deleted', async () => {
   await engine.drain(worker)
   await engine.millrace.prune({ olderThanSeconds: 0, scope: 'pruned' })
   expect((await engine.millrace.add(worker, 2, { key: 'again', scope: 'pruned' })).isNew).toBe(true)
+})
+
+test('deleting may take longer than other statements', async () => {
+  const worker = aWorker()
+  const id = await engine.add(worker, { scope: 'slow' })
+  await engine.drain(worker)
+  await engine.pool.query(`
+    create function wait() returns trigger language plpgsql as $$ begin perform pg_sleep(2); return old; end $$;
+    create trigger slow before delete on millrace.task for each row execute function wait()`)
+  const impatient = createPool({ databaseUrl: engine.databaseUrl, answerMs: 1_000 })
+  expect(await prune(impatient, { olderThanSeconds: 0, scope: 'slow' })).toBe(1)
+  expect(await isThere(id)).toBe(false)
+  await impatient.end()
 })

@@ -1,4 +1,4 @@
-import { type Pool, transaction } from '../db/index.ts'
+import { LONG_MS, type Pool, transaction } from '../db/index.ts'
 import { pruneTasks } from './prune.sql.ts'
 import type { TaskState } from './task.ts'
 
@@ -23,15 +23,18 @@ export async function prune(pool: Pool, options: PruneOptions): Promise<number> 
   let total = 0
   let after = '0'
   while (total < limit) {
-    const { count, last } = await transaction(pool, (tx) =>
-      pruneTasks(tx, {
-        seconds: options.olderThanSeconds,
-        scope: options.scope ?? null,
-        kind: options.kind ?? null,
-        states: [...(options.states ?? (['succeeded', 'failed', 'canceled', 'skipped'] as const))],
-        limit: Math.min(BATCH, limit - total),
-        after,
-      }),
+    const { count, last } = await transaction(
+      pool,
+      (tx) =>
+        pruneTasks(tx, {
+          seconds: options.olderThanSeconds,
+          scope: options.scope ?? null,
+          kind: options.kind ?? null,
+          states: [...(options.states ?? (['succeeded', 'failed', 'canceled', 'skipped'] as const))],
+          limit: Math.min(BATCH, limit - total),
+          after,
+        }),
+      { statementMs: LONG_MS },
     )
     total += count
     if (last === null) break

@@ -1,6 +1,6 @@
 // Recording an outcome together with what the worker's callbacks write: one transaction, begun by proving the lease.
 // A transaction that finds the lease gone throws LeaseLost and leaves nothing behind.
-import { type Client, type Pool, savepoint, transaction } from '../db/index.ts'
+import { type Client, LONG_MS, type Pool, savepoint, transaction } from '../db/index.ts'
 import { add, toEdges, toTaskId } from './add.ts'
 import type { AddItem } from './add-options.ts'
 import { LeaseLost, translated } from './errors.ts'
@@ -119,12 +119,14 @@ export async function recordCanceled(at: Recorder, run: Run, thrown?: unknown): 
 export class CanceledMeanwhile extends Error {}
 
 async function underLease(at: Recorder, run: Run, body: (client: Client) => Promise<void>): Promise<void> {
-  await transaction(at.pool, async (client) => {
+  const work = async (client: Client) => {
     const lease = await holdLease(client, { id: run.id, holder: run.holder, epoch: run.epoch })
     if (lease === undefined) throw new LeaseLost({ task: run.id, holder: run.holder, epoch: run.epoch })
     if (lease.is_canceling) throw new CanceledMeanwhile()
     await body(client)
-  })
+  }
+  // Callbacks have statements of any length.
+  await transaction(at.pool, work, { statementMs: LONG_MS })
 }
 
 function toTx(at: Recorder, client: Client, run: Run): Tx {

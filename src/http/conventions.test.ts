@@ -6,6 +6,7 @@ import { anApp, type TestApp } from '../../test/app.ts'
 import { ADMIN } from '../../test/server.ts'
 import { route } from '../api/index.ts'
 import { addRoute } from './add-route.ts'
+import type { DatabaseTrouble } from './database-trouble.ts'
 
 const path = '/v1/anything/{name}'
 const common = { path, summary: 'Test', access: { role: 'viewer' }, answers: { 200: z.unknown() } } as const
@@ -26,17 +27,33 @@ const put = route({
 })
 const store = route({ ...put, method: 'POST', name: 'anything.store' })
 
+const creating = route({
+  ...put,
+  method: 'POST',
+  path: '/v1/created/{name}',
+  name: 'anything.create',
+  isCreating: true,
+})
+
+const troubles: Record<string, DatabaseTrouble> = { 'the database went away': 'away', 'it was late': 'late' }
+
 let app: TestApp
 beforeAll(async () => {
   app = await anApp({
-    isAway: (error) => (error as Error).message === 'the database went away',
+    databaseTrouble: (error) => troubles[(error as Error).message],
     resources: [
       (server) => {
         addRoute(server, read, async ({ params: { name }, query }) => {
           if (name === 'away') throw new Error('the database went away')
           return { name, ...query }
         })
-        addRoute(server, put, async ({ params: { name }, body }) => ({ name, body }))
+        addRoute(server, put, async ({ params: { name }, body }) => {
+          if (name === 'late') throw new Error('it was late')
+          return { name, body }
+        })
+        addRoute(server, creating, async () => {
+          throw new Error('it was late')
+        })
         addRoute(server, store, ({ body, once }) =>
           once(async (tx) => (await tx.query('select $1::jsonb as body', [JSON.stringify(body)])).rows[0]),
         )
@@ -175,6 +192,20 @@ test('a database that is away is a matter of waiting', async () => {
   const { json, headers } = await app.ask('GET', '/v1/anything/away')
   expect(json).toMatchObject({ status: 503, code: 'not_ready' })
   expect(headers.get('retry-after')).toBe('1')
+})
+
+test('a database that is late is told with what it means for the change', async () => {
+  const late = { status: 503, code: 'database_late' }
+  const unsure = 'the database did not answer in time; the change may or may not have been made'
+  const { json, headers } = await app.ask('PUT', '/v1/anything/late', { body: {} })
+  expect(json).toMatchObject({ ...late, detail: unsure, remedy: expect.stringContaining('look whether') })
+  expect(headers.get('retry-after')).toBe('1')
+  const key = { 'idempotency-key': 'k' }
+  expect((await app.ask('POST', '/v1/created/x', { body: {}, headers: key })).json).toMatchObject({
+    ...late,
+    detail: unsure,
+    remedy: 'send the request again with the same Idempotency-Key: the change is made once',
+  })
 })
 
 test('the body of a GET is ignored', async () => {

@@ -94,6 +94,7 @@ export const problems = {
   internal: { status: 500, title: 'Something went wrong on the server' },
   repository_failed: { status: 502, title: 'The repository’s program failed' },
   tool_missing: { status: 503, title: 'A program that is needed is not installed' },
+  database_late: { status: 503, title: 'The database did not answer in time' },
   not_ready: { status: 503, title: 'The server cannot take work now' },
   timeout: { status: 504, title: 'The repository did not answer in time' },
 } as const satisfies Readonly<Record<string, Row>>
@@ -129,19 +130,7 @@ export function answerProblem(reply: FastifyReply, code: ProblemCode, given: str
   return reply.status(status).header('content-type', CONTENT_TYPE).send(JSON.stringify(body))
 }
 
-export type AnswerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
-
-/** Answers errors. One that `isAway` knows is a matter of waiting: the database could not be reached. */
-export const errorAnswerer =
-  (isAway: (error: unknown) => boolean = () => false): AnswerError =>
-  (error, request, reply) => {
-    if (codeOf(error) !== 'internal' || !isAway(error)) return answerError(error, request, reply)
-    request.log.warn({ err: error }, 'a request could not reach the database')
-    reply.header('retry-after', '1')
-    return answerProblem(reply, 'not_ready', 'the database cannot be reached')
-  }
-
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const code = codeOf(error)
   if (code === 'not_ready') reply.header('retry-after', '1')
   if (code === 'internal') {
@@ -181,7 +170,7 @@ const byStatus: Readonly<Record<number, ProblemCode>> = {
   503: 'not_ready',
 }
 
-function codeOf(error: unknown): ProblemCode {
+export function codeOf(error: unknown): ProblemCode {
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown }
   if (typeof code === 'string' && Object.hasOwn(problems, code)) return code as ProblemCode
   if (isUnstorable(error)) return 'invalid'

@@ -5,6 +5,7 @@ import type { AccessControl } from '../access/index.ts'
 import { addAudit } from './audit.ts'
 import { answerBrokenRequest, ignoreExpectations, refuseBrokenQueries } from './broken-request.ts'
 import { addDashboard } from './dashboard.ts'
+import { type DatabaseTrouble, errorAnswerer } from './database-trouble.ts'
 import { addDrain } from './drain.ts'
 import { HostUnusable, OpenHostNeedsToken, PortInUse } from './errors.ts'
 import { addHealth, type Readiness } from './health.ts'
@@ -14,7 +15,6 @@ import { isLoopback } from './loopback.ts'
 import { addMetrics } from './metrics.ts'
 import { addNotFound } from './not-found.ts'
 import { addOpenApi } from './openapi.ts'
-import { errorAnswerer } from './problems.ts'
 import { addRateLimit } from './rate-limit.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { addSession } from './session.ts'
@@ -33,8 +33,8 @@ export type ServerOptions = {
   rateLimit: number
   /** Addresses of proxies whose X-Forwarded-… headers count. */
   trustProxy?: string | undefined
-  /** Says of an error that the database could not be reached: then it is not the request's fault, nor a bug. */
-  isAway?: (error: unknown) => boolean
+  /** Recognizes errors that are neither the request's fault nor a bug: the database was `late`, or could not be reached. */
+  databaseTrouble?: (error: unknown) => DatabaseTrouble | undefined
   resources?: readonly Resource[]
   metrics?: Registry
   /** Path under which a proxy shows the server: `/millrace`. It is answered with and without. */
@@ -54,7 +54,7 @@ const REQUEST_MS = 3_600_000 // for large uploads over slow lines; without a lim
 const REQUEST_ID = /^[\w.-]{1,100}$/
 
 export function createServer(options: ServerOptions): HttpServer {
-  const answerError = errorAnswerer(options.isAway)
+  const answerError = errorAnswerer(options.databaseTrouble)
   const { basePath = '' } = options
   const app: FastifyInstance = fastify({
     loggerInstance: options.logger,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { unhurried } from '../db/index.ts'
 import type { Subscription } from '../engine/index.ts'
 import type { Context } from './context.ts'
 import { DELIVER } from './deliver.ts'
@@ -88,7 +89,9 @@ export class Planner {
     if (Date.now() - this.#prunedAt < PRUNE_MS) return
     this.#prunedAt = Date.now()
     const { pool, millrace } = this.#context
-    while ((await pruneDeliveries(pool, { days: KEPT_DAYS, limit: PRUNED_AT_ONCE })).count === PRUNED_AT_ONCE);
+    while (
+      (await pruneDeliveries(unhurried(pool), { days: KEPT_DAYS, limit: PRUNED_AT_ONCE })).count === PRUNED_AT_ONCE
+    );
     await millrace.prune({ kind: DELIVER, olderThanSeconds: KEPT_DAYS * 86_400 })
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createPool } from '../../src/db/index.ts'
 import { connect } from '../../src/engine/index.ts'
 import {
   bench,
@@ -12,6 +13,11 @@ import {
   untilState,
 } from './kit.ts'
 import { bouncerTo } from './pgbouncer.ts'
+
+function poolOf(databaseUrl: string) {
+  const pool = createPool({ databaseUrl })
+  return { pool, [Symbol.asyncDispose]: () => pool.end() }
+}
 
 // A cancel that had to wait for a heartbeat would come no sooner than after a third of this.
 const LEASE_SECONDS = 60
@@ -41,6 +47,10 @@ test('everything works through a pooler in transaction mode, by polling alone', 
     const delayed = await millrace.add('crash.hold', {}, { delaySeconds: 0.3 })
     await untilState(millrace, delayed.id, 'succeeded')
     expect(await millrace.verify()).toEqual([])
+    // The sessions belong to all clients of the pooler.
+    await using through = poolOf(bouncer.databaseUrl)
+    for (const name of ['statement_timeout', 'idle_in_transaction_session_timeout'])
+      expect((await through.pool.query(`show ${name}`)).rows).toEqual([{ [name]: '0' }])
   } finally {
     await millrace.close()
   }
