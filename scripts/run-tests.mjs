@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { root } from './bootstrap.mjs'
 import { run } from './run.mjs'
 
@@ -33,7 +34,7 @@ export async function runTests(pass, filters) {
     const files = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')).testResults : []
     const outcome = read(files, pass)
     // An error outside any test, or a runner that died: the report alone would hide it.
-    if (status !== 0 && outcome.failures.length === 0) outcome.failures.push(...outside(pass, status, output))
+    if (status !== 0) outcome.failures.push(...outside(pass, { status, output, isFailed: outcome.failures.length > 0 }))
     if (outcome.passed + outcome.failures.length === 0)
       outcome.failures.push({ pass, file: undefined, name: '', message: '  no test ran' })
     return outcome
@@ -64,11 +65,16 @@ function read(files, pass) {
   return outcome
 }
 
-/** Errors that no test caught, by the file that the runner names. @returns {Failure[]} */
-function outside(/** @type {Pass} */ pass, /** @type {number} */ status, /** @type {string} */ output) {
+/**
+ * Errors that no test caught, by the file that the runner names. Where it names none, failed tests explain its status.
+ * @param {Pass} pass @param {{ status: number, output: string, isFailed: boolean }} ended @returns {Failure[]}
+ */
+function outside(pass, { status, output, isFailed }) {
   const message = `  the runner ended with ${status}, outside any test`
-  const files = new Set([...output.matchAll(/This error originated in "([^"]+)" test file/g)].map(([, file]) => file))
-  return [...(files.size === 0 ? [undefined] : files)].map((file) => ({ pass, file, name: '', message }))
+  const plain = stripVTControlCharacters(output)
+  const files = new Set([...plain.matchAll(/This error originated in "([^"]+)" test file/g)].map(([, file]) => file))
+  if (files.size === 0) return isFailed ? [] : [{ pass, file: undefined, name: '', message }]
+  return [...files].map((file) => ({ pass, file, name: '', message }))
 }
 
 /** The beginning of a failure's message: enough to recognize the failure. @param {string} message */

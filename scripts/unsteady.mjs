@@ -18,7 +18,7 @@ const runFile = ({ pass, file = '' }) => {
 }
 
 /**
- * Sorts failures into those that come again and those that do not.
+ * Sorts failures into those that come again and those that do not. What fails in the second run alone is among them.
  * @param {readonly Failure[]} failures @param {RunFile} [again] @returns {Promise<Sorted>}
  */
 export async function sortFailures(failures, again = runFile) {
@@ -30,14 +30,20 @@ export async function sortFailures(failures, again = runFile) {
   }
   /** @type {Sorted} */
   const sorted = { failed: [], unsteady: [], tooMany: undefined }
-  for (const [first, ...rest] of files.values()) {
-    if (first === undefined) continue
-    const mayRun = first.file !== undefined && files.size <= MOST_FILES
-    const second = mayRun ? (await again(first)).failures : undefined
-    // A file that fails as a whole, without a name of a test, says nothing good of any test in it.
-    for (const failure of [first, ...rest])
-      if (second?.some(({ name }) => name === failure.name || name === '') === false) sorted.unsteady.push(failure)
-      else sorted.failed.push(failure)
+  for (const first of files.values()) {
+    const [one] = first
+    if (one?.file === undefined || files.size > MOST_FILES) {
+      sorted.failed.push(...first)
+      continue
+    }
+    const second = (await again(one)).failures
+    const isIn = (/** @type {Failure[]} */ run, /** @type {Failure} */ { name }) =>
+      run.some((other) => other.name === name || other.name === '')
+    // A failure without a name is of the whole file, and says nothing good of any test in it.
+    for (const failure of first) (isIn(second, failure) ? sorted.failed : sorted.unsteady).push(failure)
+    for (const failure of second)
+      if (failure.name !== '' && !first.some(({ name }) => name === failure.name))
+        (isIn(first, failure) ? sorted.failed : sorted.unsteady).push(failure)
   }
   if (sorted.unsteady.length > MOST_UNSTEADY)
     sorted.tooMany = `${sorted.unsteady.length} tests are unsteady: more than ${MOST_UNSTEADY} fail the run`

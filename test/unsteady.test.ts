@@ -26,6 +26,16 @@ test('a file that cannot be loaded the second time makes no test of it unsteady'
   expect(names(sorted.failed)).toEqual(['one'])
 })
 
+test('a test that fails only the second time is unsteady too', async () => {
+  const sorted = await sortFailures([failure('a', 'one')], async () => ({ failures: [failure('a', 'two')] }))
+  expect([names(sorted.failed), names(sorted.unsteady)]).toEqual([[], ['one', 'two']])
+})
+
+test('of a file that could not be loaded the first time, a test that fails the second time has failed', async () => {
+  const sorted = await sortFailures([failure('a', '')], async () => ({ failures: [failure('a', 'one')] }))
+  expect([names(sorted.failed), names(sorted.unsteady)]).toEqual([['one'], ['']])
+})
+
 test('more than three unsteady tests fail the run', async () => {
   const four = ['one', 'two', 'three', 'four'].map((name) => failure('a', name))
   const passing = async () => ({ failures: [] })

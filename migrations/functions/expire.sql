@@ -7,7 +7,7 @@
 -- A lease that ran out while the database was away says nothing about its holder. So the caller says since when it has been
 -- in touch with the database, and when it last was: it echoes `since` and `last` of the answer before, null at first. With a
 -- gap of more than p_gap_seconds in between the time in touch begins again, and a dispatcher loses its tasks only to
--- a caller that has been in touch for a third of that dispatcher's lease, at least two seconds: long enough for it to
+-- a caller that has been in touch for half of that dispatcher's lease, at least two seconds: long enough for it to
 -- renew its lease first. All of it is decided when this runs, not when it was sent: it may have waited in a database that stood still.
 create function millrace.expire(
   p_max_deaths int default 5, p_since timestamptz default '-infinity', p_last timestamptz default 'infinity', p_gap_seconds float8 default 0,
@@ -27,7 +27,7 @@ begin
     select d.id, d.dead_at, d.lease_seconds, d.stopped_at is not null as is_stopped
     from millrace.dispatcher d
     where d.swept_at is null and d.expires_at < last
-      and (d.stopped_at is not null or since + make_interval(secs => greatest(d.lease_seconds / 3, 2)) <= last)
+      and (d.stopped_at is not null or since + make_interval(secs => greatest(d.lease_seconds / 2, 2)) <= last)
     order by d.id
     for update skip locked
   loop

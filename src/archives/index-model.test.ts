@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { anArchive, type Shown, scan } from '../../test/archive-index.ts'
 import { useEngine } from '../../test/engine.ts'
+import { inForm } from '../../test/long-form.ts'
 import { gitFiles } from '../../test/repositories/git.ts'
 import type { Ground } from '../../test/repositories/ground.ts'
 import { opened } from '../../test/repositories/kit.ts'
@@ -48,7 +49,7 @@ function tests(title: string, open: () => Promise<Ground>): void {
     })
     afterAll(() => ground[Symbol.asyncDispose]())
 
-    for (const round of [1, 2]) {
+    for (let round = 1; round <= inForm(2, 10); round += 1) {
       test(`whatever is indexed is what the repository has (seed ${SEED}, ${round})`, async () => {
         const roll = dice(SEED * 31 + round)
         const plain = await ground.create()

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Model, type Revision, revision } from '../../test/archive-model.ts'
 import { useEngine } from '../../test/engine.ts'
+import { inForm } from '../../test/long-form.ts'
 import { planModel } from '../../test/plan-models.ts'
 import { waitFor } from '../../test/processes.ts'
 import { scratch } from '../../test/scratch.ts'
@@ -178,7 +179,7 @@ test('whatever is planned while tasks run and fail, the order is that of the rul
       )
       compare(revisions, ended, failing)
     }),
-    { numRuns: 40 },
+    { numRuns: inForm(40, 500) },
   )
 })
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Model, NAMES, revision } from '../../test/archive-model.ts'
 import { useEngine } from '../../test/engine.ts'
+import { inForm } from '../../test/long-form.ts'
 import { planModel } from '../../test/plan-models.ts'
 import { scratch } from '../../test/scratch.ts'
 import { createArchives } from './archives.ts'
@@ -96,7 +97,7 @@ test('what is planned on the database has the edges that the rules give for the 
         expect(await overlooked(archive)).toEqual([])
       }
     }),
-    { numRuns: 25 },
+    { numRuns: inForm(25, 500) },
   )
 })
 

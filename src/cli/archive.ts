@@ -9,10 +9,16 @@ export type Archive = BodyAnswered<typeof routes.archives.get>
 
 export const ARCHIVE = 'name of an archive'
 
-export function paintArchive(style: Style, state: string): string {
-  if (state === 'broken') return style.red('✕ broken')
-  return state === 'held' ? style.yellow('‖ held') : style.green('● active')
-}
+const looks = {
+  active: { glyph: '●', color: 'green' },
+  held: { glyph: '‖', color: 'yellow' },
+  broken: { glyph: '✕', color: 'red' },
+} as const satisfies Record<Archive['state'], { glyph: string; color: keyof Style }>
+
+export const archiveText = (state: Archive['state']): string => `${looks[state].glyph} ${state}`
+
+export const paintArchive = (style: Style, state: Archive['state'], text: string = archiveText(state)): string =>
+  style[looks[state].color](text)
 
 export const placeOf = ({ source }: Archive) => ('url' in source ? source.url : '(notices alone)')
 

@@ -51,6 +51,15 @@ test('a terminal gets colours and its own width', async () => {
   expect(text).toContain('\u001b[32m✓ succeeded\u001b[39m')
 })
 
+test('the state of an archive is coloured in a list', async () => {
+  const { status, text: refused } = await server.ask('PUT', '/v1/archives/Mills', {
+    body: { source: { type: 'push' } },
+  })
+  expect(status, refused).toBe(201)
+  const { text } = await inTerminal(['archive', 'ls'])
+  expect(text).toContain('\u001b[32m● active')
+})
+
 test('a table fits a terminal of 80 columns, and is cut nowhere else', async () => {
   const [scope, key] = [`a-scope-${'s'.repeat(60)}`, 'a-key']
   const id = await server.add({ scope, key })

@@ -263,11 +263,11 @@ describe('a lease that ran out', () => {
     return worker
   }
 
-  test('is taken away only by who has been in touch for a third of it', async () => {
+  test('is taken away only by who has been in touch for half of it', async () => {
     const worker = await overdue(30)
     expect(await expireAs(null, null)).toBe(0)
-    expect(await expireAs(9, 1)).toBe(0)
-    expect(await expireAs(11, 1)).toBe(1)
+    expect(await expireAs(14, 1)).toBe(0)
+    expect(await expireAs(16, 1)).toBe(1)
     await engine.drain(worker)
   })
 

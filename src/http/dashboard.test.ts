@@ -65,7 +65,7 @@ test('the root is the page for every caller, and a path that leaves the folder o
     for (const method of ['GET', 'HEAD']) {
       for (const path of ODD_PATHS) {
         const { status, text } = await send({ method, path, headers: {}, body: undefined })
-        expect([400, 404], `${method} ${path} ${text}`).toContain(status)
+        expect(path === '/assets/../x' ? [404] : [400, 404], `${method} ${path} ${text}`).toContain(status)
         expect(text).not.toMatch(/\bat \S+:\d+|root:/)
       }
     }

@@ -4,6 +4,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { inForm } from '../../test/long-form.ts'
 import { gitFiles } from '../../test/repositories/git.ts'
 import type { Ground, Plain } from '../../test/repositories/ground.ts'
 import { opened, put, text } from '../../test/repositories/kit.ts'
@@ -145,7 +146,7 @@ test.each([
       const repository = await opened(plain)
       await compare(repository, await play(plain, repository, list))
     })
-    await fc.assert(property, { numRuns: 4, endOnFailure: true })
+    await fc.assert(property, { numRuns: inForm(4, 40), endOnFailure: true })
   },
-  60_000,
+  600_000,
 )

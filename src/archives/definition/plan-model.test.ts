@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Model, NAMES, type Revision, revision, toFile } from '../../../test/archive-model.ts'
+import { inForm } from '../../../test/long-form.ts'
 import { plan } from './plan.ts'
 import { readDefinition } from './read-definition.ts'
 import { RememberedHistory } from './remembered-history.ts'
@@ -50,6 +51,6 @@ test('a plan has the edges that the rules give for the whole history', () => {
         }
       }
     }),
-    { numRuns: 200 },
+    { numRuns: inForm(200, 3000) },
   )
 })

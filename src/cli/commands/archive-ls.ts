@@ -1,4 +1,4 @@
-import { type Archive, behind, paintArchive, placeOf } from '../archive.ts'
+import { type Archive, archiveText, behind, paintArchive, placeOf } from '../archive.ts'
 import type { CommandFile } from '../command.ts'
 import { ago } from '../render/time.ts'
 
@@ -23,8 +23,9 @@ export const archiveLs: CommandFile = {
         { title: 'name', of: ({ name }) => name, importance: 'key' },
         {
           title: 'state',
-          of: ({ state }) => paintArchive(output.style, state),
+          of: ({ state }) => archiveText(state),
           plain: ({ state }) => state,
+          paint: (text, { state }) => paintArchive(output.style, state, text),
         },
         { title: 'planned', of: ({ planned }) => String(planned.number), align: 'right' },
         { title: 'behind', of: (one) => String(behind(one)), align: 'right' },
