@@ -18,6 +18,9 @@ export type Cluster = AsyncDisposable & {
   crash(): Promise<void>
   /** Ends the server as `pg_ctl stop` does: fast rolls back and writes a checkpoint, immediate does neither. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
+  /** Stops the server and every backend where they are, as on a machine that hangs. */
+  freeze(): void
+  thaw(): void
 }
 
 /** The binaries, and a cluster that `initdb` has made: each test's own is a copy. */
@@ -59,10 +62,29 @@ export async function durableCluster(): Promise<Cluster> {
   const ended = async (of: ChildProcess) => {
     await waitFor(() => (of.exitCode !== null || of.signalCode !== null ? true : undefined))
   }
+  let frozen: number[] = []
+  // The server first, so that it starts no backend between the look and the signal.
+  const freeze = (of: number) => {
+    process.kill(of, 'SIGSTOP')
+    frozen = [of, ...childrenOf(of)]
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+    return frozen
+  }
   const cluster: Cluster = {
     databaseUrl: `postgresql://millrace@localhost/postgres?host=${encodeURIComponent(home)}`,
     async start() {
-      server = run('postgres', ['-D', data, '-k', home, '-c', 'listen_addresses=', '-c', 'fsync=on'])
+      server = run('postgres', [
+        '-D',
+        data,
+        '-k',
+        home,
+        '-c',
+        'listen_addresses=',
+        '-c',
+        'fsync=on',
+        '-c',
+        'max_connections=300',
+      ])
       const pid = String(server.pid)
       await waitFor(async () => {
         const lines = (await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
@@ -71,9 +93,7 @@ export async function durableCluster(): Promise<Cluster> {
     },
     async crash() {
       if (server?.pid === undefined) return
-      // Stopped first, so that it starts no backend between the look and the kill.
-      server.kill('SIGSTOP')
-      const all = [server.pid, ...childrenOf(server.pid)]
+      const all = freeze(server.pid)
       for (const pid of all) process.kill(pid, 'SIGKILL')
       await ended(server)
       await waitFor(() => (all.some(isAlive) ? undefined : true))
@@ -84,6 +104,12 @@ export async function durableCluster(): Promise<Cluster> {
       server.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
       await ended(server)
       server = undefined
+    },
+    freeze() {
+      if (server?.pid !== undefined) freeze(server.pid)
+    },
+    thaw() {
+      for (const pid of frozen.splice(0)) process.kill(pid, 'SIGCONT')
     },
     async [Symbol.asyncDispose]() {
       await cluster.crash()
