@@ -19,7 +19,7 @@ export type Cluster = AsyncDisposable & {
   /** Ends the server as `pg_ctl stop` does: fast rolls back and writes a checkpoint, immediate does neither. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
   /** Stops the server and every backend where they are, as on a machine that hangs. */
-  freeze(): void
+  freeze(): Promise<void>
   thaw(): void
 }
 
@@ -63,9 +63,10 @@ export async function durableCluster(): Promise<Cluster> {
     await waitFor(() => (of.exitCode !== null || of.signalCode !== null ? true : undefined))
   }
   let frozen: number[] = []
-  // The server first, so that it starts no backend between the look and the signal.
-  const freeze = (of: number) => {
+  const freeze = async (of: number) => {
     process.kill(of, 'SIGSTOP')
+    // Once it stands still it starts no backend and forgets none.
+    await waitFor(() => (statOf(of)?.state === 'T' ? true : undefined))
     frozen = [of, ...childrenOf(of)]
     for (const pid of frozen) process.kill(pid, 'SIGSTOP')
     return frozen
@@ -93,7 +94,7 @@ export async function durableCluster(): Promise<Cluster> {
     },
     async crash() {
       if (server?.pid === undefined) return
-      const all = freeze(server.pid)
+      const all = await freeze(server.pid)
       for (const pid of all) process.kill(pid, 'SIGKILL')
       await ended(server)
       await waitFor(() => (all.some(isAlive) ? undefined : true))
@@ -105,8 +106,8 @@ export async function durableCluster(): Promise<Cluster> {
       await ended(server)
       server = undefined
     },
-    freeze() {
-      if (server?.pid !== undefined) freeze(server.pid)
+    async freeze() {
+      if (server?.pid !== undefined) await freeze(server.pid)
     },
     thaw() {
       for (const pid of frozen.splice(0)) process.kill(pid, 'SIGCONT')
@@ -125,13 +126,15 @@ export async function durableCluster(): Promise<Cluster> {
 function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && parentOf(pid) === parent)
+    .filter((pid) => pid > 0 && statOf(pid)?.parent === parent)
 }
 
-function parentOf(pid: number): number | undefined {
+/** Of Linux: T is the state of a process that was stopped. */
+function statOf(pid: number): { readonly state: string | undefined; readonly parent: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { state, parent: Number(parent) }
   } catch {
     return undefined
   }

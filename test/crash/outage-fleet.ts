@@ -108,7 +108,7 @@ export async function suffer(fleet: Fleet, outage: Outage): Promise<void> {
     await sleep(seconds * 1000)
     await cluster.start()
   } else if (way === 'freeze') {
-    cluster.freeze()
+    await cluster.freeze()
     await sleep(seconds * 1000)
     cluster.thaw()
   } else {

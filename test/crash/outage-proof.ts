@@ -79,11 +79,20 @@ async function ofWork({ pool }: Fleet, work: Work, lost: ReadonlySet<string>): P
   return [...nodes, ...tasks]
 }
 
-const ofRequests = ({ requests }: Work): string[] =>
-  requests.flatMap(({ seconds, status }) => {
-    const isGood = seconds <= REQUEST_LIMIT_SECONDS && (status === 201 || status === 503)
-    return isGood ? [] : [`a request ended after ${seconds.toFixed(1)} s with ${status}`]
-  })
+/** 503: the database is away. 409: the same request, which its client gave up, is still under way. */
+const TRUE_STATUSES: readonly (number | undefined)[] = [201, 409, 503]
+
+function ofRequests({ requests }: Work): string[] {
+  const slow = requests.filter(({ seconds }) => seconds > REQUEST_LIMIT_SECONDS)
+  const longest = Math.max(...slow.map(({ seconds }) => seconds))
+  const failed = requests.filter(
+    ({ seconds, status }) => seconds <= REQUEST_LIMIT_SECONDS && !TRUE_STATUSES.includes(status),
+  )
+  return [
+    ...(slow.length > 0 ? [`${slow.length} requests took too long, up to ${longest.toFixed(1)} s`] : []),
+    ...failed.map(({ seconds, status }) => `a request ended after ${seconds.toFixed(1)} s with ${status}`),
+  ]
+}
 
 async function ofReasons({ pool, millrace }: Fleet, lost: ReadonlySet<string>): Promise<string[]> {
   const { rows } = await pool.query(
