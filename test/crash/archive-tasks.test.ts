@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { IMAGE, useContainers } from '../containers.ts'
 import { database, type TestDatabase } from '../database.ts'
 import { isAlive, waitFor } from '../processes.ts'
-import { type Program, runProgram } from '../program.ts'
+import type { Program } from '../program.ts'
 import type { Ground, Plain } from '../repositories/ground.ts'
 import { write } from '../repositories/kit.ts'
 import { svnFiles } from '../repositories/svn.ts'
 import { scratch } from '../scratch.ts'
-import { ADMIN, asker } from '../server.ts'
+import { asker } from '../server.ts'
+import { startServer } from './server-process.ts'
 
-const READY = /^millrace listening on /
 const containers = useContainers()
 
 let ground: Ground
@@ -25,20 +25,8 @@ afterAll(() => ground[Symbol.asyncDispose]())
 type Place = { readonly db: TestDatabase; readonly path: string }
 
 async function start({ db, path }: Place, data = 'data') {
-  const program = runProgram('src/bin.ts', {
-    args: ['serve'],
-    env: {
-      MILLRACE_PORT: '0',
-      MILLRACE_LOG_LEVEL: 'error',
-      MILLRACE_DATA: join(path, data),
-      MILLRACE_DATABASE_URL: db.databaseUrl,
-      MILLRACE_ADMIN_TOKEN: ADMIN,
-      MILLRACE_GRACE_SECONDS: '1',
-      MILLRACE_DRAIN_SECONDS: '1',
-      ...containers.environment(),
-    },
-  })
-  const url = (await program.line(READY)).replace(READY, '')
+  const at = { databaseUrl: db.databaseUrl, data: join(path, data) }
+  const { program, url } = await startServer(at, containers.environment())
   return { program, ask: await asker(url) }
 }
 

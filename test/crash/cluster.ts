@@ -18,6 +18,9 @@ export type Cluster = AsyncDisposable & {
   crash(): Promise<void>
   /** Ends the server as `pg_ctl stop` does: fast rolls back and writes a checkpoint, immediate does neither. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
+  /** Stops the server and every backend where they are, as on a machine that hangs. */
+  freeze(): Promise<void>
+  thaw(): void
 }
 
 /** The binaries, and a cluster that `initdb` has made: each test's own is a copy. */
@@ -59,10 +62,30 @@ export async function durableCluster(): Promise<Cluster> {
   const ended = async (of: ChildProcess) => {
     await waitFor(() => (of.exitCode !== null || of.signalCode !== null ? true : undefined))
   }
+  let frozen: number[] = []
+  const freeze = async (of: number) => {
+    process.kill(of, 'SIGSTOP')
+    // Once it stands still it starts no backend and forgets none.
+    await waitFor(() => (statOf(of)?.state === 'T' ? true : undefined))
+    frozen = [of, ...childrenOf(of)]
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+    return frozen
+  }
   const cluster: Cluster = {
     databaseUrl: `postgresql://millrace@localhost/postgres?host=${encodeURIComponent(home)}`,
     async start() {
-      server = run('postgres', ['-D', data, '-k', home, '-c', 'listen_addresses=', '-c', 'fsync=on'])
+      server = run('postgres', [
+        '-D',
+        data,
+        '-k',
+        home,
+        '-c',
+        'listen_addresses=',
+        '-c',
+        'fsync=on',
+        '-c',
+        'max_connections=300',
+      ])
       const pid = String(server.pid)
       await waitFor(async () => {
         const lines = (await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
@@ -71,9 +94,7 @@ export async function durableCluster(): Promise<Cluster> {
     },
     async crash() {
       if (server?.pid === undefined) return
-      // Stopped first, so that it starts no backend between the look and the kill.
-      server.kill('SIGSTOP')
-      const all = [server.pid, ...childrenOf(server.pid)]
+      const all = await freeze(server.pid)
       for (const pid of all) process.kill(pid, 'SIGKILL')
       await ended(server)
       await waitFor(() => (all.some(isAlive) ? undefined : true))
@@ -84,6 +105,12 @@ export async function durableCluster(): Promise<Cluster> {
       server.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
       await ended(server)
       server = undefined
+    },
+    async freeze() {
+      if (server?.pid !== undefined) await freeze(server.pid)
+    },
+    thaw() {
+      for (const pid of frozen.splice(0)) process.kill(pid, 'SIGCONT')
     },
     async [Symbol.asyncDispose]() {
       await cluster.crash()
@@ -99,13 +126,15 @@ export async function durableCluster(): Promise<Cluster> {
 function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && parentOf(pid) === parent)
+    .filter((pid) => pid > 0 && statOf(pid)?.parent === parent)
 }
 
-function parentOf(pid: number): number | undefined {
+/** Of Linux: T is the state of a process that was stopped. */
+function statOf(pid: number): { readonly state: string | undefined; readonly parent: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { state, parent: Number(parent) }
   } catch {
     return undefined
   }

@@ -7,11 +7,10 @@ import { database, type TestDatabase } from '../database.ts'
 import { inForm } from '../long-form.ts'
 import { below, command, shell, sleeping, speaking } from '../nodes.ts'
 import { isAlive, waitFor } from '../processes.ts'
-import { type Program, runProgram } from '../program.ts'
+import type { Program } from '../program.ts'
 import { scratch } from '../scratch.ts'
-import { ADMIN, asker } from '../server.ts'
-
-const READY = /^millrace listening on /
+import { asker } from '../server.ts'
+import { startServer } from './server-process.ts'
 
 type Place = AsyncDisposable & { readonly db: TestDatabase; readonly path: string }
 
@@ -23,20 +22,7 @@ async function aPlace(): Promise<Place> {
 }
 
 async function start({ db, path }: Place, env: Record<string, string> = {}) {
-  const program = runProgram('src/bin.ts', {
-    args: ['serve'],
-    env: {
-      MILLRACE_PORT: '0',
-      MILLRACE_LOG_LEVEL: 'error',
-      MILLRACE_DATA: join(path, 'data'),
-      MILLRACE_DATABASE_URL: db.databaseUrl,
-      MILLRACE_ADMIN_TOKEN: ADMIN,
-      MILLRACE_GRACE_SECONDS: '1',
-      MILLRACE_DRAIN_SECONDS: '1',
-      ...env,
-    },
-  })
-  const url = (await program.line(READY)).replace(READY, '')
+  const { program, url } = await startServer({ databaseUrl: db.databaseUrl, data: join(path, 'data') }, env)
   const ask = await asker(url)
   return { program, ...speaking(() => ({ ask })) }
 }

@@ -7,6 +7,8 @@ export type Wiring = AsyncDisposable & {
   readonly databaseUrl: string
   /** Takes bytes on both sides and passes none on; new connections are taken and lead nowhere. */
   stall(): void
+  /** Breaks every connection, and each new one as soon as it is made. */
+  refuse(): void
   /** Passes on what was held back, and everything after it. */
   flow(): void
   /** Breaks every connection. */
@@ -31,6 +33,7 @@ export async function proxyTo(databaseUrl: string): Promise<Wiring> {
   const target = addressOf(databaseUrl)
   const wires = new Set<Wire>()
   let isStalled = false
+  let isRefusing = false
   let losing: { pattern: RegExp; done: () => void } | undefined
 
   const pass = (wire: Wire, from: Socket, to: Socket) => {
@@ -55,11 +58,13 @@ export async function proxyTo(databaseUrl: string): Promise<Wiring> {
     wire.server.destroy()
   }
   const listener: Server = createServer((client) => {
+    if (isRefusing) return client.destroy()
     const wire: Wire = { client, server: connect(target), isStranded: false }
     wires.add(wire)
     pass(wire, client, wire.server)
     pass(wire, wire.server, client)
     if (isStalled) setStill(wire, true)
+    return undefined
   })
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
   const { port } = listener.address() as { port: number }
@@ -74,8 +79,12 @@ export async function proxyTo(databaseUrl: string): Promise<Wiring> {
       isStalled = true
       for (const wire of wires) setStill(wire, true)
     },
+    refuse() {
+      isRefusing = true
+      proxy.cut()
+    },
     flow() {
-      isStalled = false
+      isStalled = isRefusing = false
       for (const wire of wires) if (!wire.isStranded) setStill(wire, false)
     },
     cut() {

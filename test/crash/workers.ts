@@ -85,6 +85,18 @@ export const plainWorker = (around: Omit<Surroundings, 'pool'>) =>
     },
   })
 
+/** Works for the time it is given, also after its signal. */
+export const timedWorker = (around: Pick<Surroundings, 'say'>) =>
+  defineWorker({
+    kind: 'crash.timed',
+    payload: z.object({ ms: z.number() }),
+    async work({ task, payload }) {
+      around.say(`begun ${task.id}`)
+      await sleep(payload.ms)
+    },
+    onSuccess: async (tx, task) => void (await writeEffect(tx, task.id)),
+  })
+
 /** Stands still in the transaction that records its success, until the test lets go. */
 export const callbackWorker = (around: Omit<Surroundings, 'pool'>) =>
   defineWorker({
@@ -126,6 +138,7 @@ export const crashWorkers = (around: Surroundings) => [
   graphWorker(around),
   holdWorker(around),
   plainWorker(around),
+  timedWorker(around),
   callbackWorker(around),
   obedientWorker(around),
   killerWorker,
