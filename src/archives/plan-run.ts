@@ -1,5 +1,5 @@
 // How a run by hand or by schedule becomes tasks of a revision that was planned before.
-import { type Client, LONG_MS, transaction } from '../db/index.ts'
+import { type Client, MANY_MS, transaction } from '../db/index.ts'
 import type { AddItem } from '../engine/index.ts'
 import { findArchive } from './archives.sql.ts'
 import type { RunTrigger } from './definition/choose-tasks.ts'
@@ -32,7 +32,7 @@ export type WantedRun = {
  * held archives are planned, too: only revisions wait.
  */
 export function planRun(context: PlanContext, wanted: WantedRun): Promise<PlannedRun> {
-  return transaction(context.pool, (tx) => planRunWithin(tx, context, wanted), { statementMs: LONG_MS })
+  return transaction(context.pool, (tx) => planRunWithin(tx, context, wanted), { statementMs: MANY_MS })
 }
 
 /** The same, in the transaction of the caller. */

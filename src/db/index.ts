@@ -41,6 +41,7 @@ export {
   isRetryable,
   isStoodStill,
   LONG_MS,
+  MANY_MS,
   savepoint,
   snapshot,
   transaction,

@@ -55,6 +55,8 @@ export type TransactionOptions = {
 
 /** For statements that change or read as much as there is: migrations, copies, retention, an index, a callback's own. */
 export const LONG_MS = 600_000
+/** For what a request does to any number of rows while its caller waits. */
+export const MANY_MS = 60_000
 
 /**
  * Runs `body` in one transaction on a connection of its own. A transaction that the server aborted

@@ -1,6 +1,6 @@
 // What a person or an application does to tasks by hand. Each verb is one call of the engine in the database; a task
 // whose state does not allow it is refused by name, and then none of the given tasks is touched.
-import { type Db, LONG_MS, type Pool, transaction } from '../db/index.ts'
+import { type Db, MANY_MS, type Pool, transaction } from '../db/index.ts'
 import { toEdges, toTaskId } from './add.ts'
 import { checkPriority } from './add-options.ts'
 import { StateRefused, translated, UnfinishedWork } from './errors.ts'
@@ -178,5 +178,5 @@ function recordOf({ cause, actor }: ActOptions): Record {
 function within<T>(pool: Pool, options: ActOptions, body: (db: Db) => Promise<T>): Promise<T> {
   if (options.client !== undefined) return body(options.client)
   // A task may take any number of others along.
-  return transaction(pool, body, { statementMs: LONG_MS })
+  return transaction(pool, body, { statementMs: MANY_MS })
 }

@@ -359,13 +359,9 @@ export class Millrace {
     given: DispatchOptions = {},
   ): Dispatcher & { readonly started: Promise<void> } {
     const options = { ...given, onError: given.onError ?? ((error: Error) => process.emitWarning(error)) }
-    const control = createPool({
-      databaseUrl: this.#databaseUrl,
-      max: 4,
-      applicationName: 'millrace dispatch',
-      answerMs: MOST_PATIENT_MS,
-    })
-    const heartbeat = heartbeatPool(this.#databaseUrl, options.leaseSeconds)
+    const databaseUrl = this.#databaseUrl
+    const control = createPool({ databaseUrl, max: 4, applicationName: 'millrace dispatch', answerMs: MOST_PATIENT_MS })
+    const heartbeat = heartbeatPool(databaseUrl, options.leaseSeconds)
     const loop = new DispatcherLoop(
       {
         pool: this.#pool,
@@ -374,7 +370,7 @@ export class Millrace {
         names: this.#names,
         listen: (onWake, onCancel) =>
           listen({
-            databaseUrl: this.#databaseUrl,
+            databaseUrl,
             channels: ['millrace', 'millrace_cancel'],
             notify: (channel) => notify(control, { channel }),
             onNotification: (channel, payload) => (channel === 'millrace' ? onWake() : onCancel(payload)),

@@ -1,5 +1,5 @@
 // What a person does to webhooks: create, change, rotate the secret, remove.
-import { type Db, LONG_MS, transaction } from '../db/index.ts'
+import { type Db, MANY_MS, transaction } from '../db/index.ts'
 import { isTerminal, StateRefused, sequence, TaskNotFound } from '../engine/index.ts'
 import type { Context } from './context.ts'
 import { pendingTasks } from './deliveries.sql.ts'
@@ -117,7 +117,7 @@ export async function remove(
     for (const task of tasks) await cancelIfUnfinished({ millrace }, task, `webhook ${id} was removed by ${actor}`)
   }
   // Whoever records a sending just now has the delivery and wants the webhook: one of the two has to begin again.
-  await transaction(pool, (tx) => deleteWebhook(tx, { id }), { statementMs: LONG_MS })
+  await transaction(pool, (tx) => deleteWebhook(tx, { id }), { statementMs: MANY_MS })
 }
 
 /** Cancels the task, unless it has ended by itself meanwhile. */
