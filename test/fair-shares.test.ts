@@ -26,12 +26,17 @@ afterAll(() => ground[Symbol.asyncDispose]())
 
 type Times = { readonly waited: number | null; readonly ended: number | null }
 
-/** Seconds from when the task was added until it started, and until it ended. */
+/** Seconds from the notice, or else from the attachment of the archive, until the task started and until it ended. */
 async function timesOf({ database }: TestServer, scope: string, key: string): Promise<Times | undefined> {
   const { rows } = await database.pool.query<Times>(
-    `select extract(epoch from coalesce(l.started_at, d.started_at) - t.created_at)::float8 as waited,
-       extract(epoch from d.finished_at - t.created_at)::float8 as ended
+    `select extract(epoch from coalesce(l.started_at, d.started_at) - told.at)::float8 as waited,
+       extract(epoch from d.finished_at - told.at)::float8 as ended
      from millrace.task t left join millrace.live l on l.id = t.id left join millrace.done d on d.id = t.id
+       cross join lateral (
+         select coalesce(k.announced_at, a.created_at) as at
+         from millrace.archive a join millrace.archive_look k on k.archive = a.id
+         where 'archive:' || a.name = t.scope
+       ) told
      where t.scope = $1 and t.key = $2`,
     [scope, key],
   )

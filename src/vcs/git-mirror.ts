@@ -84,8 +84,7 @@ export async function fetchBranch(session: Session, branch: string): Promise<str
       return await fetch(session, branch)
     } catch (error) {
       if (!isDamage(error)) throw error
-      await throwAway(session.folder, mirrorOf(session.folder))
-      await makeMirror(session)
+      await replaceMirror(session, branch)
       return await fetch(session, branch)
     }
   } finally {
@@ -93,22 +92,49 @@ export async function fetchBranch(session: Session, branch: string): Promise<str
   }
 }
 
-/** Throws the mirror away and makes a new one. Workspaces find their commits in it again. */
-export async function remakeMirror(session: Session, branch: string): Promise<void> {
+/** Which mirror it is: a new one in its place differs. Undefined when there is none. */
+export async function identityOfMirror({ folder }: Session): Promise<string | undefined> {
+  const facts = await stat(mirrorOf(folder), { bigint: true }).catch(() => undefined)
+  return facts && `${facts.ino} ${facts.birthtimeNs}`
+}
+
+/**
+ * Replaces the mirror that was found damaged. Workspaces find their commits in the new one. When another caller has
+ * replaced or made it since, that one stays: others read from it.
+ */
+export async function remakeMirror(session: Session, branch: string, damaged: string | undefined): Promise<void> {
   const held = await lock(lockOf(session), session.signal)
   try {
-    await throwAway(session.folder, mirrorOf(session.folder))
-    await makeMirror(session)
-    await fetch(session, branch)
+    const isSame = (await identityOfMirror(session)) === damaged
+    if (isSame) await replaceMirror(session, branch)
+    else await fetch(session, branch)
   } finally {
     await held.release()
   }
 }
 
-async function fetch(session: Session, branch: string): Promise<string> {
+/** The new mirror has everything before it takes the place of the old one: readers never find it empty. */
+async function replaceMirror(session: Session, branch: string): Promise<void> {
+  const mirror = mirrorOf(session.folder)
+  const draft = await draftOf(session)
+  try {
+    await fetchInto(session, branch, draft)
+    await throwAway(session.folder, mirror)
+    await rename(draft, mirror)
+  } finally {
+    await removeTree(draft)
+  }
+}
+
+async function fetchInto(session: Session, branch: string, gitDir?: string): Promise<void> {
   const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules']
   const what = `+refs/heads/${branch}:${refOf(branch)}`
-  await runGit(session, ['fetch', ...quiet, '--', session.location.url, what], { silenceMs: session.transferMs })
+  const call = { silenceMs: session.transferMs, ...(gitDir === undefined ? {} : { gitDir }) }
+  await runGit(session, ['fetch', ...quiet, '--', session.location.url, what], call)
+}
+
+async function fetch(session: Session, branch: string): Promise<string> {
+  await fetchInto(session, branch)
   await gather(session)
   return (await runGit(session, ['rev-parse', '--verify', `${refOf(branch)}^{commit}`])).toString('utf8').trim()
 }
@@ -119,14 +145,19 @@ export const isDamage = (error: unknown) => error instanceof ToolFailed && DAMAG
 async function makeMirror(session: Session): Promise<void> {
   if (await isMirror(session)) return
   const mirror = mirrorOf(session.folder)
-  await throwAway(session.folder, mirror)
-  const draft = join(await makeFolder(join(session.folder, 'tmp')), `draft-${randomUUID()}.git`)
+  const draft = await draftOf(session)
   try {
-    await runGit(session, ['init', '--quiet', '--bare', '--template='], { gitDir: draft })
+    await throwAway(session.folder, mirror)
     await rename(draft, mirror)
   } finally {
     await removeTree(draft)
   }
+}
+
+async function draftOf(session: Session): Promise<string> {
+  const draft = join(await makeFolder(join(session.folder, 'tmp')), `draft-${randomUUID()}.git`)
+  await runGit(session, ['init', '--quiet', '--bare', '--template='], { gitDir: draft })
+  return draft
 }
 
 /** A fetch that was killed leaves files that git takes for the locks of another one, for ever. */

@@ -268,6 +268,21 @@ test('a damaged mirror is made anew', async () => {
   }
 })
 
+test('many who begin with an empty cache at once all read the same history', async () => {
+  const plain = await filled('a', 'b')
+  const known = await opened(plain)
+  const [first, last] = [await known.revision(1), await known.youngest()]
+  for (let round = 0; round < 6; round += 1) {
+    const { path: cacheDir } = await scratch()
+    const readers = Array.from({ length: 8 }, async (_, i) => {
+      const repository = await opened(plain, { cacheDir })
+      if (i % 2 === 0) return text(repository, 'b', last)
+      return (await collect(repository.log({ after: first }))).map(({ number }) => number)
+    })
+    expect(await Promise.all(readers)).toEqual(readers.map((_, i) => (i % 2 === 0 ? 'b' : [2])))
+  }
+})
+
 test('a lock that a killed fetch left in the mirror does not stay for ever', async () => {
   const plain = await filled('a')
   const { path: cacheDir } = await scratch()

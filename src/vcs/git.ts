@@ -8,6 +8,7 @@ import {
   checkEmpty,
   ensureMirror,
   fetchBranch,
+  identityOfMirror,
   isDamage,
   remakeMirror,
 } from './git-mirror.ts'
@@ -80,8 +81,8 @@ export class GitRepository implements Repository {
     const end = to ?? (await this.youngest())
     if (after && after.id === end.id) return
     await this.#require(end)
-    // A known commit that nobody has any more was part of a history that is gone.
-    if (after && after.number > 0 && !(await this.#has(after))) throw rewritten(this.#session, after, end)
+    // A known commit that the repository does not have either was part of a history that is gone.
+    if (after && after.number > 0 && !(await this.#find(after))) throw rewritten(this.#session, after, end)
     yield* this.#streaming(readLog(this.#session, { ...range, to: end, base: this.#session.path }))
   }
 
@@ -203,10 +204,14 @@ export class GitRepository implements Repository {
 
   /** Makes sure that the mirror has the commit, and everything it stands on. */
   async #require(revision: Revision): Promise<void> {
-    if (await this.#has(revision)) return
-    await fetchBranch(this.#session, await this.#branch())
-    if (await this.#has(revision)) return
+    if (await this.#find(revision)) return
     throw new RevisionNotFound(`${nameOf(this.#session)} has no commit ${revision.id}`)
+  }
+
+  async #find(revision: Revision): Promise<boolean> {
+    if (await this.#has(revision)) return true
+    await fetchBranch(this.#session, await this.#branch())
+    return this.#has(revision)
   }
 
   async #has({ number, id }: Revision): Promise<boolean> {
@@ -231,21 +236,23 @@ export class GitRepository implements Repository {
 
   /** Runs it again on a new mirror when the old one turns out to be damaged. */
   async #healing<T>(run: () => Promise<T>): Promise<T> {
+    const mirror = await identityOfMirror(this.#session)
     try {
       return await run()
     } catch (error) {
       if (!isDamage(error)) throw error
-      await remakeMirror(this.#session, await this.#branch())
+      await remakeMirror(this.#session, await this.#branch(), mirror)
       return await run()
     }
   }
 
   /** The same for what was answered in part already: the caller has to ask again, and then finds a new mirror. */
   async *#streaming<T>(pieces: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
+    const mirror = await identityOfMirror(this.#session)
     try {
       yield* pieces
     } catch (error) {
-      if (isDamage(error)) await remakeMirror(this.#session, await this.#branch())
+      if (isDamage(error)) await remakeMirror(this.#session, await this.#branch(), mirror)
       throw error
     }
   }
