@@ -110,7 +110,8 @@ export async function durableCluster(): Promise<Cluster> {
       if (server?.pid !== undefined) await freeze(server.pid)
     },
     thaw() {
-      for (const pid of frozen.splice(0)) process.kill(pid, 'SIGCONT')
+      // The server last: it would forget those that have ended.
+      for (const pid of frozen.splice(0).reverse()) process.kill(pid, 'SIGCONT')
     },
     async [Symbol.asyncDispose]() {
       await cluster.crash()

@@ -1,6 +1,6 @@
 // Outages of a database under a fleet that works, several fleets at a time.
 import { waitFor } from '../processes.ts'
-import { count, untilFinished } from './kit.ts'
+import { count, namesOf, untilFinished } from './kit.ts'
 import { type Fleet, type Outage, startFleet, suffer } from './outage-fleet.ts'
 import { findOutageFaults, lostTasks } from './outage-proof.ts'
 import { Work } from './outage-work.ts'
@@ -40,9 +40,16 @@ async function run({ leaseSeconds, outages }: Job): Promise<string[]> {
 }
 
 /** Waits until results that came too late have been refused. */
-async function untilDropped({ pool, libraries }: Fleet): Promise<void> {
+async function untilDropped({ pool, millrace, libraries }: Fleet): Promise<void> {
   const lost = await lostTasks(pool, [libraries[0]?.program.pid ?? 0])
   const begun = [...lost].filter((task) => libraries[0]?.program.stdout().includes(`begun ${task}\n`))
-  const dropped = `(select distinct task from millrace.event where name = 'result_dropped' and task = any($1)) dropped`
-  await waitFor(async () => ((await count(pool, dropped, [begun])) === begun.length ? true : undefined))
+  const dropped = `millrace.event where name = 'result_dropped' and task = $1`
+  const late = begun.map(async (task) => {
+    const isDropped = waitFor(async () => ((await count(pool, dropped, [task])) > 0 ? true : undefined))
+    await isDropped.catch(async (error: Error) => {
+      const story = await namesOf(millrace, task)
+      throw new Error(`the late result of task ${task} was not dropped: ${story.join(', ')}`, { cause: error })
+    })
+  })
+  await Promise.all(late)
 }
