@@ -27,7 +27,11 @@ const needed = [
   { name: 'apache2-bin', files: onPath('apache2'), use: 'repositories behind HTTP' },
   { name: 'libapache2-mod-svn', files: [`${APACHE}/mod_dav_svn.so`], use: 'Subversion behind HTTP' },
   { name: 'groff', files: onPath('gropdf'), use: 'the book of the demonstration' },
-  { name: 'chromium', files: onPath('chromium'), use: 'tests of the dashboard in a browser' },
+  {
+    name: 'chromium-headless-shell',
+    files: onPath('chromium-headless-shell'),
+    use: 'tests of the dashboard in a browser',
+  },
   {
     name: 'fonts-dejavu-core',
     files: ['/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf'],

@@ -105,7 +105,7 @@ export const dashboardLog: Claim = {
     if (bench.takesPart('millrace')) {
       const server = await startServer(await freshStore(bench, 'millrace'), { MILLRACE_RATE_LIMIT: '0' })
       const browser = await chromium.launch({
-        executablePath: '/usr/bin/chromium',
+        executablePath: '/usr/bin/chromium-headless-shell',
         args: ['--no-sandbox', '--disable-gpu'],
       })
       try {

@@ -74,7 +74,7 @@ async function look(databaseUrl: string, samples: number) {
   // Nobody performs anything: the tasks stay where they are.
   const server = await startServer(databaseUrl, { MILLRACE_RATE_LIMIT: '0', MILLRACE_QUEUES: 'nothing' })
   const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox', '--disable-gpu'],
   })
   try {

@@ -42,6 +42,7 @@ export {
   isStoodStill,
   LONG_MS,
   MANY_MS,
+  patient,
   savepoint,
   snapshot,
   transaction,

@@ -19,7 +19,7 @@ export async function prepareWhereDirect(pool: Pool): Promise<void> {
 }
 
 /** Statements on the client may be prepared when they may on its pool. */
-export function prepareLike(client: Db, pool: Pool): void {
+export function prepareLike(client: Db, pool: Db): void {
   if (preparing.has(pool)) preparing.add(client)
 }
 

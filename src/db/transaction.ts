@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
 import { type Client, type Db, type Pool, setPatience } from './pool.ts'
 import { prepareLike } from './prepare.ts'
 
@@ -51,6 +52,8 @@ export type TransactionOptions = {
    * that has been silent is found out in no more time than elsewhere.
    */
   readonly statementMs?: number
+  /** How long the client waits for an answer, where that is less. */
+  readonly answerMs?: number
 }
 
 /** For statements that change or read as much as there is: migrations, copies, retention, an index, a callback's own. */
@@ -87,6 +90,13 @@ export function snapshot<T>(
   return attempt(pool, 'begin isolation level repeatable read, read only', body, options)
 }
 
+/** The client of a transaction, with as much patience for an answer as `LONG_MS`. */
+export function patient(client: Client): Db {
+  const db: Db = { query: (statement) => client.query({ ...statement, query_timeout: LONG_MS } as pg.QueryConfig) }
+  prepareLike(db, client)
+  return db
+}
+
 /** Runs each statement in a transaction of its own, for as long as `LONG_MS`. */
 export const unhurried = (pool: Pool): Db => ({
   query: (statement) => transaction(pool, (tx) => tx.query(statement), { statementMs: LONG_MS }),
@@ -96,7 +106,7 @@ async function attempt<T>(
   pool: Pool,
   begin: string,
   body: (tx: Client) => Promise<T>,
-  { statementMs }: TransactionOptions,
+  { statementMs, answerMs = statementMs }: TransactionOptions,
 ): Promise<T> {
   // Errors of a checked-out client are also emitted; unheard they would end the process.
   let broken: Error | undefined
@@ -107,7 +117,7 @@ async function attempt<T>(
   prepareLike(client, pool)
   try {
     await client.query(statementMs === undefined ? begin : `${begin}; ${patience(statementMs)}`)
-    if (statementMs !== undefined) setPatience(client, statementMs)
+    if (answerMs !== undefined) setPatience(client, answerMs)
     const result = await body(client)
     setPatience(client, pool.options.query_timeout)
     await client.query('commit')

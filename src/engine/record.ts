@@ -1,6 +1,6 @@
 // Recording an outcome together with what the worker's callbacks write: one transaction, begun by proving the lease.
 // A transaction that finds the lease gone throws LeaseLost and leaves nothing behind.
-import { type Client, LONG_MS, type Pool, savepoint, transaction } from '../db/index.ts'
+import { type Client, type Db, LONG_MS, MANY_MS, type Pool, patient, savepoint, transaction } from '../db/index.ts'
 import { add, toEdges, toTaskId } from './add.ts'
 import type { AddItem } from './add-options.ts'
 import { LeaseLost, translated } from './errors.ts'
@@ -125,24 +125,25 @@ async function underLease(at: Recorder, run: Run, body: (client: Client) => Prom
     if (lease.is_canceling) throw new CanceledMeanwhile()
     await body(client)
   }
-  // Callbacks have statements of any length.
-  await transaction(at.pool, work, { statementMs: LONG_MS })
+  // Callbacks have statements of any length; the engine's own find out sooner that a connection is silent.
+  await transaction(at.pool, work, { statementMs: LONG_MS, answerMs: MANY_MS })
 }
 
 function toTx(at: Recorder, client: Client, run: Run): Tx {
   const context = { creator: run.id }
+  const db = patient(client)
   return {
-    query: (text, values) => client.query(text, values),
+    query: (text, values) => db.query({ text, ...(values === undefined ? {} : { values }) }) as ReturnType<Tx['query']>,
     add: async (worker, payload, options = {}) => {
-      const [added] = await add(client, at.names, [{ ...options, worker, payload }], {
+      const [added] = await add(db, at.names, [{ ...options, worker, payload }], {
         ...context,
         ...actorOf(options),
       })
       return added as NonNullable<typeof added>
     },
-    addMany: (items) => add(client, at.names, items as readonly AddItem[], context) as Promise<never>,
-    require: (task, requires) => require(client, task, requires, { holder: run.holder, epoch: run.epoch }),
-    publish: (event) => publish(client, event),
+    addMany: (items) => add(db, at.names, items as readonly AddItem[], context) as Promise<never>,
+    require: (task, requires) => require(db, task, requires, { holder: run.holder, epoch: run.epoch }),
+    publish: (event) => publish(db, event),
   }
 }
 
@@ -153,7 +154,7 @@ const actorOf = (options: { actor?: string }) => (options.actor === undefined ? 
  * may give requirements to a running task.
  */
 export async function require(
-  db: Client | Pool,
+  db: Db,
   task: string,
   requires: readonly Requirement[],
   lease?: { holder: number; epoch: number },

@@ -61,7 +61,7 @@ async function replace(db: TestDatabase, part: Part): Promise<void> {
   part.program.child.kill('SIGKILL')
   await part.program.exitCode
   await db.pool.query(
-    `update millrace.dispatcher set expires_at = clock_timestamp() - interval '1 s'
+    `update millrace.dispatcher set lease_seconds = 1, expires_at = clock_timestamp() - interval '1 s'
      where dead_at is null and split_part(name, ' ', 1) like '%:' || $1`,
     [String(pid)],
   )

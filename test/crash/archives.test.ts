@@ -9,7 +9,7 @@ import { scratch } from '../scratch.ts'
 
 const READY = /^millrace listening on /
 const TOKEN = 'the-token-of-the-crash-test'
-const REVISIONS = inForm(70, 300)
+const REVISIONS = inForm(120, 300)
 const TASKS = 40 // so many that the backlog takes several transactions
 
 test('a server killed in the middle of a backlog leaves every revision planned once', async () => {

@@ -126,7 +126,7 @@ test('of two servers one is killed: each event becomes one delivery, and each is
   await first.exitCode
   // Its lease, which is half a minute, runs out at once.
   await db.pool.query(
-    `update millrace.dispatcher set expires_at = clock_timestamp() where dead_at is null and name like $1`,
+    `update millrace.dispatcher set lease_seconds = 1, expires_at = clock_timestamp() where dead_at is null and name like $1`,
     [`%:${first.pid}`],
   )
   release()

@@ -32,7 +32,8 @@ async function killHard(program: Program, { db }: Place): Promise<void> {
   program.child.kill('SIGKILL')
   await program.exitCode
   await db.pool.query(
-    `update millrace.dispatcher set expires_at = clock_timestamp() - interval '1 s' where dead_at is null`,
+    `update millrace.dispatcher set lease_seconds = 1, expires_at = clock_timestamp() - interval '1 s' where process = $1`,
+    [program.pid],
   )
 }
 

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPool, migrate, type Pool } from '../../src/db/index.ts'
 import type { Millrace } from '../../src/engine/index.ts'
-import { inForm } from '../long-form.ts'
 import type { Program } from '../program.ts'
 import { scratch } from '../scratch.ts'
 import { type Cluster, durableCluster } from './cluster.ts'
@@ -95,7 +94,7 @@ const HEALINGS: readonly ((proxy: Wiring) => void)[] = [
     proxy.flow()
   },
   // Later than any limit of the short form.
-  ...inForm([], [(proxy: Wiring) => proxy.strand()]),
+  (proxy: Wiring) => proxy.strand(),
 ]
 
 /** Waits for the phase, and lets the database be away. */

@@ -11,7 +11,6 @@ const isHarmless = ({ leaseSeconds }: Fleet, { seconds }: Outage) => seconds <= 
 const TRUE_REASONS: Readonly<Record<string, RegExp>> = {
   handed_back: /^$/,
   later: /^$/,
-  retry: /^(the work could not be begun: |the attempt is not under way)/,
   resumed: /^dispatcher \d+ is back as \d+, and no other attempt has begun$/,
   lease_lost: /^the lease ran out: its dispatcher died or lost the database$/,
   result_dropped: /^dispatcher \d+ had lost the lease of epoch \d+: what it did was not recorded$/,

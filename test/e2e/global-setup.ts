@@ -19,7 +19,7 @@ const FLAGS = [
 ]
 
 export default async function setup(project: TestProject) {
-  const server = await chromium.launchServer({ executablePath: '/usr/bin/chromium', args: FLAGS })
+  const server = await chromium.launchServer({ executablePath: '/usr/bin/chromium-headless-shell', args: FLAGS })
   project.provide('browser', server.wsEndpoint())
   return () => server.close()
 }
