@@ -245,7 +245,8 @@ async function firstLink(access: AccessControl, url: string): Promise<string> {
 /** A probe is answered in time even when the database is not. It asks on the pool of the requests: so it finds silence first. */
 async function readiness(pool: Pool): Promise<string | undefined> {
   const timer = new AbortController()
-  const late = sleep(READINESS_MS, SILENT, { signal: timer.signal })
+  // A little later than the statement's own limit: by then the silent connections have been given up.
+  const late = sleep(READINESS_MS + 200, SILENT, { signal: timer.signal })
   late.catch(() => {})
   try {
     return await Promise.race([schemaProblem(within(pool, READINESS_MS)), late])
