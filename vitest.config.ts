@@ -15,8 +15,8 @@ export default defineConfig({
   test: {
     // Of the root alone: both projects share the one server it starts.
     globalSetup: ['test/global-setup.ts'],
-    // The database works beside each of them; more than two would only wait for it on a small machine.
-    maxWorkers: 2,
+    // On two cores: half of the tests wait, for a process, a lease or a page.
+    maxWorkers: 3,
     projects: [
       {
         test: {

@@ -157,7 +157,10 @@ const data = await realpath(await mkdtemp(join(tmpdir(), 'millrace-pictures-')))
 await chmod(data, 0o755)
 await mkdir(PICTURES, { recursive: true })
 let demo: Demo | undefined
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox', '--disable-gpu'] })
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium-headless-shell',
+  args: ['--no-sandbox', '--disable-gpu'],
+})
 try {
   demo = await startDemo(data)
   await take(browser, demo, await addMore(demo))

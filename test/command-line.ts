@@ -45,8 +45,8 @@ export function begin(args: readonly string[], asked: Asked = {}): Begun {
     stdin: source(asked),
     stdout: stdout.stream,
     stderr: stderr.stream,
-    environment: { HOME: '/nonexistent', ...asked.env },
-    workingDirectory: asked.workingDirectory ?? '/nonexistent',
+    environment: { HOME: '/proc/nonexistent', ...asked.env },
+    workingDirectory: asked.workingDirectory ?? '/proc/nonexistent',
     onInterrupt(hear: (interrupted: Interrupted) => void) {
       interruptions.add(hear)
       return () => interruptions.delete(hear)

@@ -36,7 +36,7 @@ export function runProgram(file: string, options: ProgramOptions = {}): Program 
   const child = spawn(process.execPath, [join(root, relative(ROOT, compiledFrom(file))), ...(options.args ?? [])], {
     cwd: root,
     // Settings of the developer's own shell must not reach the program under test.
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nonexistent', ...options.env },
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/proc/nonexistent', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...options.owner,
   })

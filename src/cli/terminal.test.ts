@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database } from '../../test/database.ts'
 import { compiledFrom, follow } from '../../test/program.ts'
+import { scratch } from '../../test/scratch.ts'
 import { ADMIN } from '../../test/server.ts'
 import { aTaskServer, type TaskServer } from '../../test/task-server.ts'
 
@@ -72,8 +73,9 @@ test('a table fits a terminal of 80 columns, and is cut nowhere else', async () 
 
 test('a server on a terminal logs readable lines, and its address in a line alone', async () => {
   await using db = await database()
+  await using data = await scratch()
   const env = { MILLRACE_DATABASE_URL: db.databaseUrl, MILLRACE_ADMIN_TOKEN: ADMIN, NO_COLOR: '1' }
-  await using program = startInTerminal(['serve', '--port', '0', '--data', '/nonexistent'], env)
+  await using program = startInTerminal(['serve', '--port', '0', '--data', data.path], env)
   await program.line(/^millrace listening on http:\/\/127\.0\.0\.1:\d+\r?$/)
   expect(program.stdout()).toMatch(/^\d\d:\d\d:\d\d INFO {2}Server listening at http/m)
 })

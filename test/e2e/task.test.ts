@@ -324,7 +324,7 @@ test('nothing moves on a page while work goes on', async () => {
   await graph.add({ scope: 'moves', key: 'first' })
   const screens = [
     ['/tasks', '.tasks-row'],
-    [`/archives/${pushed.name}`, '.loom-cell'],
+    [`/archives/${pushed.name}`, '.loom-column-name >> nth=2'],
     ['/', '.plot canvas, .overview-charts .empty'],
     ['/nodes', '.tree-row'],
   ] as const

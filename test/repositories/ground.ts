@@ -22,7 +22,7 @@ export type Plain = {
   commit(edit: (folder: string) => Promise<unknown>, message: string, author?: string): Promise<void>
 }
 
-const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C.UTF-8', HOME: '/nonexistent' }
+const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C.UTF-8', HOME: '/proc/nonexistent' }
 
 /** Runs a program as a person would; what it says, or an error with all of it. */
 export async function say(program: string, args: readonly string[], env: Record<string, string> = {}): Promise<string> {
