@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import type { Pool } from '../src/db/index.ts'
+import { type Pool, transaction } from '../src/db/index.ts'
 import { type Drained, drain } from '../src/engine/drain.ts'
 import {
   type AddedTask,
@@ -85,6 +85,8 @@ export type TestEngine = {
   dispatch(workers: readonly AnyWorker[], options?: DispatchOptions): Promise<Dispatcher>
   /** Lets the dispatcher's lease run out and its tasks go to others. */
   expire(holder: number, maxDeaths?: number): Promise<void>
+  /** The same, as if another attempt at this task had begun and been handed back since: it is not resumed. */
+  takeAway(id: TaskId, holder: number): Promise<void>
   /** Names of a task's history, in order. */
   story(id: TaskId): Promise<string[]>
   /** How many rows each table of the graph has, and what its gates let in. */
@@ -150,6 +152,14 @@ export function useEngine(): TestEngine {
       )
       await db.pool.query('select millrace.expire($1)', [maxDeaths])
     },
+    takeAway: (id, holder) =>
+      transaction(db.pool, async (tx) => {
+        await tx.query(`update millrace.dispatcher set expires_at = clock_timestamp() - interval '1 s' where id = $1`, [
+          holder,
+        ])
+        await tx.query('select millrace.expire()')
+        await tx.query('update millrace.live set epoch = epoch + 1, lost_by = null where id = $1', [id])
+      }),
     story: async (id) => (await millrace.history(id)).map((entry) => entry.name),
     async rows() {
       const counts = TABLES.map((table) => `(select count(*)::int from millrace.${table}) as ${table}`)

@@ -210,7 +210,7 @@ describe('what a task leaves behind', () => {
     })
     await waitFor(async () => ((await tasks.engine.millrace.task(id)).state === 'running' ? true : undefined))
     await waitFor(() => (existsSync(gate) ? true : undefined))
-    await tasks.engine.expire(dispatcher.id)
+    await tasks.engine.takeAway(id, dispatcher.id)
     const task = await tasks.ended(id)
     expectSuccess(task)
     const [artifact] = await list(id)
@@ -230,7 +230,7 @@ describe('what a task leaves behind', () => {
       async work(context) {
         const result = await worker.work(context)
         seen.push(await pieces(context.task.id))
-        if (seen.length === 1) await tasks.engine.expire(dispatcher.id)
+        if (seen.length === 1) await tasks.engine.takeAway(context.task.id, dispatcher.id)
         return result
       },
     }
