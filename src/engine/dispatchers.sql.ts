@@ -49,7 +49,7 @@ export const expire = one(
   { count: int4, since: text, last: text },
 )`
   select count, since::text, last::text
-  from millrace.expire(${'max_deaths'}, ${'since'}::timestamptz, ${'last'}::timestamptz, ${'gap_seconds'})
+  from millrace.expire(${'max_deaths'}, ${'since'}::text::timestamptz, ${'last'}::text::timestamptz, ${'gap_seconds'})
 `
 
 /** Takes tasks back whose lease was lost. `fate` is resumed, open or gone. */
