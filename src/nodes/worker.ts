@@ -60,13 +60,16 @@ async function perform(at: Performing, beginnings: Beginnings, context: Context)
 
 /** Asks until there is an answer: nothing has run, and an outage must not fail the node. A lost lease may be resumed. */
 async function begin(at: Performing, beginnings: Beginnings, { task, signal }: Context): Promise<Begun> {
-  for (;;) {
+  for (let wasHeld = false; ; ) {
     const work = await patiently(signal, () => beginnings.begin(task.id, task.epoch))
     if (work !== undefined) return work
     signal.throwIfAborted()
     const lease = await patiently(signal, () => at.millrace.leaseOf(task.id, task.epoch))
     if (lease === 'gone') throw new Error('another attempt has this node')
-    await sleep(ASK_AGAIN_MS, undefined, { signal })
+    // It may have been resumed between the two questions.
+    if (lease === 'held' && wasHeld) throw new Error('the attempt was asked to stop')
+    wasHeld = lease === 'held'
+    if (lease === 'lost') await sleep(ASK_AGAIN_MS, undefined, { signal })
   }
 }
 
