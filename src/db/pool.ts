@@ -110,7 +110,7 @@ function clientClass(connectionTimeoutMillis: number, onSilence: () => void) {
   }
 }
 
-/** Connections that nobody uses, by pool: once one to a server is silent, the others to it probably are. */
+/** Idle connections by pool: once one connection to a server is silent, the others to it probably are. */
 const idle = new Map<Pool, { readonly databaseUrl: string; readonly clients: Set<Client> }>()
 
 function watchIdle(pool: Pool, databaseUrl: string): void {
@@ -129,7 +129,7 @@ function leaveAll(databaseUrl: string): void {
   for (const [pool, of] of idle) {
     if (of.databaseUrl !== databaseUrl) continue
     for (const client of of.clients) {
-      // At once, so that nobody takes it in between.
+      // At once, so that no statement takes it in between.
       ;(pool as unknown as { _remove(client: Client): void })._remove(client)
       closeNow(client)
     }

@@ -56,7 +56,7 @@ export function heartbeatPool(databaseUrl: string, leaseSeconds = 30): Pool {
 
 /**
  * Holds the one lease that covers everything a dispatcher runs. Takes away those of dispatchers that fell silent, and
- * keeps the outbox within its limits: whoever holds a lease does so for all.
+ * keeps the outbox within its limits: each holder of a lease does so for all.
  *
  * A heartbeat comes every third of the lease, and every second while it fails. So an outage that is shorter than two thirds
  * of the lease, less a few seconds, takes nothing away, whenever it begins. Only the database says that a lease is lost.
@@ -90,7 +90,7 @@ export class LeaseKeeper {
     return this.#holder
   }
 
-  /** Nobody else can have the tasks: the lease was renewed less than its length ago. */
+  /** No other dispatcher can have the tasks: the lease was renewed less than its length ago. */
   get isCertain(): boolean {
     return performance.now() < this.#certainUntil
   }

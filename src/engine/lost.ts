@@ -17,7 +17,7 @@ type LostParts = {
 
 /**
  * Runs whose lease was lost while their work went on. A new lease takes them back, unless another attempt has begun: then
- * they are stopped. One that cannot be taken back yet, since it queues for a lock or is held, goes on and is asked for again.
+ * they are stopped. One that cannot be taken back yet, since it queues for a lock or is held, goes on and is asked for later.
  */
 export class Lost {
   readonly #pool: Pool
@@ -65,14 +65,15 @@ export class Lost {
       else if (fate === 'open') this.#open = [...this.#open, run]
       else run.stop('lease_lost')
     }
-    if (this.#open.length > 0) this.#timer = setTimeout(() => this.#again(), AGAIN_MS)
+    if (this.#open.length > 0) this.#resumeLater()
   }
 
-  #again(): void {
-    const open = this.#open
-    this.#resume(open).catch(() => {
-      this.#timer = setTimeout(() => this.#again(), AGAIN_MS)
-    })
+  /** Nothing is asked after the end: an answer may come when `close` has been called. */
+  #resumeLater(): void {
+    if (this.#parts.isOver()) return
+    this.#timer = setTimeout(() => {
+      this.#resume(this.#open).catch(() => this.#resumeLater())
+    }, AGAIN_MS)
   }
 
   close(): void {

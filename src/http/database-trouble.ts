@@ -6,7 +6,7 @@ export type DatabaseTrouble = 'late' | 'away'
 
 type AnswerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
 
-/** Answers errors. Those of the database end by waiting; the caller is told whether its change may have been made. */
+/** Turns errors into responses. A failure of the database is temporary: the response says whether the change may have been made. */
 export const errorAnswerer =
   (troubleOf: (error: unknown) => DatabaseTrouble | undefined = () => undefined): AnswerError =>
   (error, request, reply) => {

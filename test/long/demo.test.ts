@@ -12,7 +12,7 @@ test('the demonstration tells its story, and one that was killed in the middle g
   const env = { npm_command: 'exec', MILLRACE_PORT: '0', MILLRACE_DATA: folder.path }
   const start = () => runProgram('src/bin.ts', { args, env })
   const first = start()
-  // The next revision takes the place of this PDF within seconds: whoever kills when it runs may come too late.
+  // The next revision supersedes this PDF within seconds: a kill while it runs may be too late.
   await first.line(/@2:(words|build-PDF) runs/)
   first.child.kill('SIGKILL')
   await first.exitCode
