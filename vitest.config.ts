@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config'
+import { useFastFolder } from './test/fast-folder.ts'
 import { PATIENCE_MS } from './test/processes.ts'
+import { Spread } from './test/spread.ts'
 import { routeTable } from './web/build/route-table.ts'
 
 // No limit of its own may fail what is only slow on a busy machine: they are there for what hangs.
@@ -11,12 +13,15 @@ const limits = {
 
 const LONG_MS = 60 * 60_000
 
+useFastFolder()
+
 export default defineConfig({
   test: {
     // Of the root alone: both projects share the one server it starts.
     globalSetup: ['test/global-setup.ts'],
     // On two cores: half of the tests wait, for a process, a lease or a page.
-    maxWorkers: 3,
+    maxWorkers: 4,
+    sequence: { sequencer: Spread },
     projects: [
       {
         test: {

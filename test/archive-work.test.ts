@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sourceOf } from './archives.ts'
 import { commandLineOf } from './command-line.ts'
+import { inForm } from './long-form.ts'
 import { isAlive, waitFor } from './processes.ts'
 import { startApache } from './repositories/apache.ts'
 import { gitFiles } from './repositories/git.ts'
@@ -20,7 +21,7 @@ const grounds = {
   'svn-by-http': () => startApache('svn'),
   git: gitFiles,
 } as const
-const kinds = Object.keys(grounds) as (keyof typeof grounds)[]
+const kinds = inForm(['svn', 'git'], Object.keys(grounds)) as (keyof typeof grounds)[]
 const made = new Map<keyof typeof grounds, Ground>()
 beforeAll(async () => {
   for (const kind of kinds) made.set(kind, await grounds[kind]())

@@ -17,7 +17,8 @@ export type TestDatabase = AsyncDisposable & {
 export async function database(options: { max?: number } = {}): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl')
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await administer(serverUrl, `create database ${name} template ${inject('template')}`)
+  // Copies files. The other way reads the template page by page and writes each to the log.
+  await administer(serverUrl, `create database ${name} template ${inject('template')} strategy file_copy`)
   const databaseUrl = withDatabase(serverUrl, name)
   const errors: Error[] = []
   const pool = createPool({ databaseUrl, max: options.max ?? 10, onError: (error) => errors.push(error) })

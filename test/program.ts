@@ -36,7 +36,7 @@ export function runProgram(file: string, options: ProgramOptions = {}): Program 
   const child = spawn(process.execPath, [join(root, relative(ROOT, compiledFrom(file))), ...(options.args ?? [])], {
     cwd: root,
     // Settings of the developer's own shell must not reach the program under test.
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/proc/nonexistent', ...options.env },
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/proc/nonexistent', TMPDIR: tmpdir(), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...options.owner,
   })
@@ -102,7 +102,8 @@ export function follow(child: ChildProcess, kill = () => void child.kill('SIGKIL
 
 /** The checkout, for somebody who may not enter it where it is: a user's home, or a temporary folder. Gone with the test. */
 function openCopy(compiled: string): string {
-  const copy = mkdtempSync(join(tmpdir(), 'millrace-checkout-'))
+  // Mostly on the disk of the checkout, where links take the place of copies.
+  const copy = mkdtempSync('/var/tmp/millrace-checkout-')
   onTestFinished(() => rmSync(copy, { recursive: true, force: true }))
   chmodSync(copy, 0o755)
   const place = join(copy, relative(ROOT, compiled))

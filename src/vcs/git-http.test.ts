@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { startApache } from '../../test/repositories/apache.ts'
 import { marked, opened, put, write } from '../../test/repositories/kit.ts'
 import { spyOn } from '../../test/repositories/spy.ts'
-import { testRepository } from './repository.suite.ts'
+import { testTransport } from './repository.suite.ts'
 
-testRepository('git by http://, with a password', () => startApache('git'))
+testTransport('git by http://, with a password', () => startApache('git'))
 
 test('a wrong password, or none, is refused', async () => {
   await using ground = await startApache('git')

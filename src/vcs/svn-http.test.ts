@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { startApache } from '../../test/repositories/apache.ts'
 import { marked, opened, put } from '../../test/repositories/kit.ts'
 import { spyOn } from '../../test/repositories/spy.ts'
-import { testRepository } from './repository.suite.ts'
+import { testTransport } from './repository.suite.ts'
 
-testRepository('svn by http://, with a password', () => startApache('svn'))
+testTransport('svn by http://, with a password', () => startApache('svn'))
 
 test('a wrong password, or none, is refused', async () => {
   await using ground = await startApache('svn')

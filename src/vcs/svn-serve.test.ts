@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { marked, opened, put } from '../../test/repositories/kit.ts'
 import { spyOn } from '../../test/repositories/spy.ts'
 import { svnServe } from '../../test/repositories/svn.ts'
-import { testRepository } from './repository.suite.ts'
+import { testTransport } from './repository.suite.ts'
 
-testRepository('svn by svn://, with a password', svnServe)
+testTransport('svn by svn://, with a password', svnServe)
 
 test('a wrong password, or none, is refused where one is needed', async () => {
   await using ground = await svnServe()

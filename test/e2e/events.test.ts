@@ -1,15 +1,24 @@
 // The screen of events: what happens, any moment that is kept, and who did what.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deferred } from '../engine.ts'
+import { waitFor } from '../processes.ts'
 import { aDashboard, brokenWords, type Dashboard, linesOf } from './kit.ts'
+
+const TASKS = 401 // each is created, ready, claimed and ended
 
 let dashboard: Dashboard
 
 beforeAll(async () => {
   dashboard = await aDashboard()
-  for (let i = 0; i < 400; i++) await dashboard.graph.add({ scope: 'plenty', key: `task-${i}` })
+  for (let i = 0; i < TASKS - 1; i++) await dashboard.graph.add({ scope: 'plenty', key: `task-${i}` })
   await dashboard.graph.add({ scope: 'rare', key: 'bad', payload: 'broken' })
   await dashboard.graph.perform()
+  // Events get their numbers when a reader asks for them. A page that is open at that moment shows them all as new.
+  await waitFor(async () => {
+    const headers = { accept: 'application/json' }
+    const { json } = await dashboard.server.ask('GET', '/v1/events?after=newest', { headers })
+    return Number(json.position) >= 4 * TASKS ? true : undefined
+  })
 })
 
 afterAll(async () => {
