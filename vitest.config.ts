@@ -6,10 +6,12 @@ import { routeTable } from './web/build/route-table.ts'
 
 // No limit of its own may fail what is only slow on a busy machine: they are there for what hangs.
 const limits = {
-  testTimeout: 2 * PATIENCE_MS,
+  testTimeout: 4 * PATIENCE_MS,
   hookTimeout: 2 * PATIENCE_MS,
   expect: { poll: { timeout: PATIENCE_MS } },
 }
+
+const ALONE = ['src/db/**/*.test.ts', 'src/runners/**/*.test.ts', 'src/vcs/**/*.test.ts']
 
 const LONG_MS = 60 * 60_000
 
@@ -24,35 +26,24 @@ export default defineConfig({
     sequence: { sequencer: Spread },
     projects: [
       {
+        // Each in a process of its own: they count and stop processes, and load little.
+        test: { name: 'alone', include: ALONE, pool: 'forks', ...limits },
+      },
+      {
         test: {
-          name: 'unit',
+          name: 'core',
+          globalSetup: ['test/e2e/global-setup.ts'],
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/crash/**', 'test/e2e/**', 'test/long/**'],
+          exclude: [...ALONE, 'test/long/**'],
           pool: 'forks',
+          // Files share processes, and what they have loaded there: most of them load the whole server.
+          isolate: false,
           ...limits,
         },
       },
       {
         plugins: [routeTable()],
-        test: { name: 'web', include: ['web/src/**/*.test.{ts,tsx}'], ...limits },
-      },
-      {
-        test: {
-          name: 'e2e',
-          globalSetup: ['test/e2e/global-setup.ts'],
-          include: ['test/e2e/**/*.test.ts'],
-          pool: 'forks',
-          ...limits,
-        },
-      },
-      {
-        test: {
-          name: 'crash',
-          include: ['test/crash/**/*.test.ts'],
-          pool: 'forks',
-          ...limits,
-          testTimeout: 4 * PATIENCE_MS,
-        },
+        test: { name: 'web', include: ['web/src/**/*.test.{ts,tsx}'], isolate: false, ...limits },
       },
       {
         test: {

@@ -8,12 +8,12 @@ const NODE_24 = '24.21.0'
 /** @typedef {{ title: string, projects: string[], node?: string, env?: Record<string, string>, filters?: string[] }} Pass */
 
 /** Everything that tells whether the product works, once. @type {Pass} */
-export const whole = { title: `Node ${process.versions.node}`, projects: ['unit', 'web', 'e2e', 'crash'] }
+export const whole = { title: `Node ${process.versions.node}`, projects: ['alone', 'core', 'web'] }
 
 /** The checks, the engine, and everything that needs no server, repository or browser. @type {Pass} */
 export const quick = {
   title: 'quick',
-  projects: ['unit', 'web'],
+  projects: ['alone', 'core', 'web'],
   filters: [
     'src/access/',
     'src/api/',
@@ -32,7 +32,7 @@ export const quick = {
 /** Long forms: more cases, more kills, longer storms. @type {Pass} */
 const long = {
   title: 'long forms',
-  projects: ['unit', 'crash', 'long'],
+  projects: ['alone', 'core', 'long'],
   env: { MILLRACE_TEST_LONG: '1' },
   filters: [
     'src/archives/follow',
@@ -56,7 +56,7 @@ const long = {
 /** Everything that is written in SQL, and the engine under crashes; the rest does not see which server it is. @type {Pass} */
 const postgres15 = {
   title: 'PostgreSQL 15',
-  projects: ['unit', 'crash'],
+  projects: ['alone', 'core'],
   env: { MILLRACE_TEST_POSTGRES: '15' },
   filters: [
     'src/db/',
@@ -83,7 +83,7 @@ const postgres15 = {
  */
 const newerNode = {
   title: `Node ${NODE_24}`,
-  projects: ['unit', 'crash'],
+  projects: ['alone', 'core'],
   filters: [
     'src/cli/',
     'src/config/',

@@ -52,6 +52,8 @@ export async function createTemplate(serverUrl: string, name: string): Promise<v
   } finally {
     await pool.end()
   }
+  // A session that begins after the last change writes the caches with which those of every clone begin.
+  await administer(withDatabase(serverUrl, name), 'select 1')
   // A template that somebody is connected to cannot be cloned.
   await administer(serverUrl, `alter database ${name} with allow_connections false`)
 }

@@ -47,7 +47,8 @@ async function anArchive({ ask }: Server, workflow: string): Promise<Plain> {
   await plain.commit((copy) => write(join(copy, '_workflows/a.yaml'), workflow), 'first')
   const body = { source: { type: 'svn', url: plain.options.url }, from: 1 }
   expect((await ask('PUT', '/v1/archives/Project', { body })).status).toBe(201)
-  expect((await ask('POST', '/v1/archives/Project/commits', { body: { rev: 1 } })).status).toBe(202)
+  // 200 where the server has found the revision by itself already.
+  expect([200, 202]).toContain((await ask('POST', '/v1/archives/Project/commits', { body: { rev: 1 } })).status)
   return plain
 }
 
