@@ -17,13 +17,14 @@ export function hands(url: string, login: readonly string[], place: string): Pla
     const as = isFree && author ? ['--username', author] : login
     await say('svn', ['checkout', ...quiet, ...as, '--ignore-externals', `${url}@`, copy])
     await edit(copy)
-    const status = await say('svn', ['status', '--quiet', `${copy}@`])
+    const status = await say('svn', ['status', '--no-ignore', `${copy}@`])
     const marked = (mark: string) =>
       [...status.matchAll(/^([!~]) {7}(.*)$/gm)].filter(([, one]) => one === mark).map(([, , path]) => `${path}@`)
     const [missing, replaced] = [marked('!'), marked('~')]
     if (missing.length > 0) await say('svn', ['delete', '--quiet', '--force', ...missing])
     if (replaced.length > 0) await say('svn', ['delete', '--quiet', '--force', '--keep-local', ...replaced])
-    await say('svn', ['add', '--quiet', '--force', '--no-ignore', `${copy}@`])
+    const isAnyNew = replaced.length > 0 || /^[?I] {7}/m.test(status)
+    if (isAnyNew) await say('svn', ['add', '--quiet', '--force', '--no-ignore', `${copy}@`])
     await say('svn', ['commit', ...quiet, ...as, '--force-log', '-m', message, `${copy}@`])
   }
 }
