@@ -11,7 +11,7 @@ const limits = {
   expect: { poll: { timeout: PATIENCE_MS } },
 }
 
-const ALONE = ['src/db/**/*.test.ts', 'src/runners/**/*.test.ts', 'src/vcs/**/*.test.ts']
+const ALONE = ['archives', 'db', 'runners', 'vcs'].map((name) => `src/${name}/**/*.test.ts`)
 
 const LONG_MS = 60 * 60_000
 
@@ -26,15 +26,20 @@ export default defineConfig({
     sequence: { sequencer: Spread },
     projects: [
       {
-        // Each in a process of its own: they count and stop processes, and load little.
-        test: { name: 'alone', include: ALONE, pool: 'forks', ...limits },
+        // Each file in a process of its own. They start many programs: the larger a process, the longer it takes to fork.
+        test: {
+          name: 'alone',
+          include: [...ALONE, 'test/*.test.ts', 'test/crash/**/*.test.ts', 'test/model/**/*.test.ts'],
+          pool: 'forks',
+          ...limits,
+        },
       },
       {
         test: {
           name: 'core',
           globalSetup: ['test/e2e/global-setup.ts'],
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...ALONE, 'test/long/**'],
+          include: ['src/**/*.test.ts', 'test/e2e/**/*.test.ts'],
+          exclude: ALONE,
           pool: 'forks',
           // Files share processes, and what they have loaded there: most of them load the whole server.
           isolate: false,

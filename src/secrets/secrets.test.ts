@@ -82,6 +82,7 @@ describe('a secret', () => {
     await store.put('B')
     await store.put('A')
     await store.put('A', 'another', 'one')
+    await db.pool.query('select pg_sleep(0.002)') // times are told in milliseconds
     await store.put('A', 'a third', 'one')
     const all = await store.list({ limit: 10 })
     expect(all.map(({ archive, name, version }) => [archive, name, version])).toEqual([

@@ -94,9 +94,12 @@ async function signIn(
 }
 
 async function aVisit(browser: Browser, { width = 1280, height = 800, theme = 'light' }: VisitOptions): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme })
-  onTestFinished(async () => {
-    if (browser.isConnected()) await context.close()
+  const view = { viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce' } as const
+  const context = await browser.newContext(view)
+  onTestFinished(async ({ task }) => {
+    if (!browser.isConnected()) return
+    if (task.result?.state === 'fail') console.error(`${page.url()} shows:\n${await textOf(page)}`)
+    await context.close()
   })
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
@@ -107,6 +110,11 @@ async function aVisit(browser: Browser, { width = 1280, height = 800, theme = 'l
   page.on('pageerror', (error) => complaints.push(String(error)))
   return { page, context, complaints }
 }
+
+const MOST_TEXT = 4000
+
+const textOf = async (page: Page): Promise<string> =>
+  (await page.locator('body').innerText({ timeout: 5_000 }).catch(String)).slice(0, MOST_TEXT)
 
 /** Waits until the focus is in there: a key that is pressed before is heard elsewhere. */
 export const untilFocusIn = (place: Locator): Promise<void> =>
