@@ -19,7 +19,7 @@ import { createSender, type RawReply } from './fuzz/raw.ts'
 import { inForm } from './long-form.ts'
 import { ADMIN, aServer, comparison } from './server.ts'
 
-const runs = Number(process.env['MILLRACE_FUZZ_RUNS'] ?? inForm(4, 128))
+const runs = Number(process.env['MILLRACE_FUZZ_RUNS'] ?? inForm(8, 128))
 const seed = Number(process.env['MILLRACE_FUZZ_SEED'] ?? randomInt(2 ** 31))
 // On a busy machine what has run by then is the verdict, unless somebody asked for a number of runs.
 const MOST_MS = process.env['MILLRACE_FUZZ_RUNS'] === undefined ? inForm(40_000, 300_000) : Number.POSITIVE_INFINITY
