@@ -2,7 +2,6 @@
 // is a change of the architecture. The other absences that the page promises are looked for here too.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, relative, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { filesUnder, lineOf, readSource } from './source.ts'
 
 const COMPOSITION_ROOT = ['main', 'foundation', 'log', 'work', 'parts', 'bin', 'index', 'testing']
@@ -144,10 +143,4 @@ function judgeImport(place: Place, spec: string, allowed: Allowed): string | und
   if (!allowed.get(folder)?.has(to)) return `${folder} may not import ${to}`
   if (rest.join('/') !== 'index.ts') return `imports ${target} and not the door src/${to}/index.ts`
   return undefined
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const problems = findLayerProblems(fileURLToPath(new URL('..', import.meta.url)))
-  for (const problem of problems) console.error(problem)
-  process.exitCode = problems.length > 0 ? 1 : 0
 }

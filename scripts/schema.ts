@@ -1,9 +1,7 @@
-// Writes migrations/schema.sql: what a freshly migrated database holds, read from its catalog, so that a review shows
+// migrations/schema.sql: what a freshly migrated database holds, read from its catalog, so that a review shows
 // the result of a migration and not only the step. The text is the same on every supported PostgreSQL; it is made to be
 // read and compared, not to be run. Function bodies stand in migrations/functions/ and appear as digests.
 import type { Pool } from '../src/db/index.ts'
-import { writeOrCompare } from './generated.ts'
-import { withDatabase } from './with-database.ts'
 
 const OURS = `n.nspname !~ '^pg_' and n.nspname <> 'information_schema'`
 // Objects that belong to an extension are that extension's matter.
@@ -137,8 +135,4 @@ export async function dumpSchema(pool: Pool): Promise<string> {
   } finally {
     client.release(true)
   }
-}
-
-if (process.argv[1]?.endsWith('schema.ts')) {
-  writeOrCompare('migrations/schema.sql', await withDatabase(dumpSchema))
 }

@@ -1,8 +1,7 @@
-// Small promises about the tree itself. `tsx scripts/tidy.ts NAME` looks for one of them.
+// Small promises about the tree itself, of which `npm run check` looks for each.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 /** Text files that git knows or would add, so that what is ignored stays out. */
 function readTree(root: string): { file: string; text: string }[] {
@@ -171,10 +170,4 @@ export type Tidy = keyof typeof tidies
 /** What is untidy about the tree under `root`, one sentence each. */
 export function findUntidy(name: Tidy, root: string): string[] {
   return tidies[name](root)
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const problems = findUntidy(process.argv[2] as Tidy, fileURLToPath(new URL('..', import.meta.url)))
-  for (const problem of problems) console.error(problem)
-  process.exitCode = problems.length > 0 ? 1 : 0
 }
