@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../src/db/embedded.ts'
+import { CLUSTER } from '../src/db/embedded-cluster.ts'
 import { compilePrograms } from './compile-programs.ts'
-import { makeClusterTemplate } from './crash/cluster.ts'
+import { copyCluster, makeClusterTemplate } from './crash/cluster.ts'
 import { createTemplate, dropTemplate } from './database.ts'
 import { startPostgres15 } from './postgres-15.ts'
 
@@ -25,7 +26,8 @@ declare module 'vitest' {
 type TestServer = { databaseUrl: string; stop(): Promise<void> }
 
 export default async function setup(project: TestProject) {
-  const [server, cluster] = await Promise.all([startServer(), makeClusterTemplate()])
+  const cluster = await makeClusterTemplate()
+  const server = await startServer(cluster.data)
   const programs = compilePrograms()
   const template = `millrace_template_${process.pid}`
   await createTemplate(server.databaseUrl, template)
@@ -41,13 +43,14 @@ export default async function setup(project: TestProject) {
   }
 }
 
-async function startServer(): Promise<TestServer> {
+async function startServer(cluster: string): Promise<TestServer> {
   const given = process.env['MILLRACE_TEST_DATABASE_URL']
   if (given) return { databaseUrl: given, stop: async () => {} }
   const wanted = process.env['MILLRACE_TEST_POSTGRES'] ?? '18'
   if (wanted === '15') return startPostgres15()
   if (wanted !== '18') throw new Error(`MILLRACE_TEST_POSTGRES is ${wanted}; it may be 15 or 18`)
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-test-'))
+  copyCluster(cluster, join(dataDir, CLUSTER))
   const server = await startEmbedded({ dataDir, durable: false, maxConnections: 300 })
   const stop = async () => {
     await server.stop()

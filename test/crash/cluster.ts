@@ -1,14 +1,16 @@
 // A PostgreSQL of the test's own that writes through to the disk, to be killed and restarted under its clients.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import { packagedBinaries, prepareBinaries } from '../../src/db/embedded-binaries.ts'
+import { CLUSTER, initCluster } from '../../src/db/embedded-cluster.ts'
 import { type Owner, unprivilegedOwner } from '../../src/db/embedded-owner.ts'
 import { isAlive, waitFor } from '../processes.ts'
 
+const IS_15 = process.env['MILLRACE_TEST_POSTGRES'] === '15'
 const ENVIRONMENT = { LC_ALL: 'C.UTF-8', TZ: 'UTC', PATH: '/usr/bin:/bin' }
 
 export type Cluster = AsyncDisposable & {
@@ -29,16 +31,29 @@ export type ClusterTemplate = { readonly native: string; readonly data: string; 
 export async function makeClusterTemplate(): Promise<ClusterTemplate> {
   const owner = unprivilegedOwner()
   const home = await aHome(owner)
-  const native =
-    process.env['MILLRACE_TEST_POSTGRES'] === '15'
-      ? '/usr/lib/postgresql/15'
-      : await prepareBinaries(home, owner, packagedBinaries())
-  const data = join(home, 'cluster')
+  const data = join(home, CLUSTER)
+  const native = IS_15 ? '/usr/lib/postgresql/15' : await prepareBinaries(home, owner, packagedBinaries())
+  if (IS_15) await initCluster15(native, data, owner)
+  else await initCluster({ cluster: data, home, owner }, native, false)
+  return { native, data, remove: () => rm(home, { recursive: true, force: true }) }
+}
+
+async function initCluster15(native: string, data: string, owner: Owner | undefined): Promise<void> {
   const args = ['-D', data, '-A', 'trust', '-U', 'millrace', '-E', 'UTF8', '--locale', 'C', '--no-sync']
   const made = spawn(join(native, 'bin', 'initdb'), args, { cwd: '/', env: ENVIRONMENT, stdio: 'ignore', ...owner })
   const code = await new Promise<number | null>((resolve) => made.once('exit', resolve))
   if (code !== 0) throw new Error(`initdb exited with code ${code}`)
-  return { native, data, remove: () => rm(home, { recursive: true, force: true }) }
+}
+
+/** Lets the embedded database of a data directory begin with a copy of the prepared cluster: `initdb` takes long. */
+export function layCluster(dataDir: string): void {
+  if (IS_15) return // that cluster is none for the embedded server
+  mkdirSync(dataDir, { recursive: true })
+  copyCluster(inject('cluster').data, join(dataDir, CLUSTER))
+}
+
+export function copyCluster(from: string, to: string): void {
+  execFileSync('cp', ['-a', from, to])
 }
 
 /** A folder that the user of the servers can enter. */
@@ -54,7 +69,7 @@ export async function durableCluster(): Promise<Cluster> {
   const home = await aHome(owner)
   const template = inject('cluster')
   const data = join(home, 'cluster')
-  execFileSync('cp', ['-a', template.data, data])
+  copyCluster(template.data, data)
   const run = (program: string, args: string[]) =>
     spawn(join(template.native, 'bin', program), args, { cwd: '/', env: ENVIRONMENT, stdio: 'ignore', ...owner })
 

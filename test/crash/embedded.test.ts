@@ -10,6 +10,7 @@ import { isRoot, unprivilegedOwner } from '../../src/db/embedded-owner.ts'
 import { isAlive, waitFor } from '../processes.ts'
 import { type Program, runProgram } from '../program.ts'
 import { scratch } from '../scratch.ts'
+import { layCluster } from './cluster.ts'
 
 type Held = { databaseUrl: string; serverPid: number; cluster: string }
 
@@ -67,6 +68,7 @@ test('a first start makes a UTF-8 database and a stop leaves no server behind', 
 
 test('a server writes through to the disk unless it is told not to', async () => {
   await using folder = await scratch()
+  layCluster(folder.path)
   await using({ dataDir: folder.path, durable: true }, async (embedded) => {
     const sql = `select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')`
     for (const row of await query(embedded.databaseUrl, sql)) expect(row).toMatchObject({ setting: 'on' })
@@ -75,6 +77,7 @@ test('a server writes through to the disk unless it is told not to', async () =>
 
 test('a restart keeps the data', async () => {
   await using folder = await scratch()
+  layCluster(folder.path)
   const dataDir = folder.path
   await using({ dataDir }, (embedded) => query(embedded.databaseUrl, 'create table kept as select 7420 as port'))
   const rows = await using({ dataDir }, (embedded) => query(embedded.databaseUrl, 'select port from kept'))
@@ -83,6 +86,7 @@ test('a restart keeps the data', async () => {
 
 test('a server that is killed under a client comes back with what was committed', async () => {
   await using folder = await scratch()
+  layCluster(folder.path)
   const events: string[] = []
   const onEvent = (message: string) => events.push(message)
   await using({ dataDir: folder.path, durable: true, onEvent }, async (embedded) => {
@@ -99,6 +103,7 @@ test('a server that is killed under a client comes back with what was committed'
 
 test('after a killed parent the next start takes over, with what was committed', async () => {
   await using folder = await scratch()
+  layCluster(folder.path)
   await using first = hold(folder.path)
   const held = await heldBy(first)
   await query(held.databaseUrl, 'create table kept as select 1 as id')
@@ -115,6 +120,7 @@ test('after a killed parent the next start takes over, with what was committed',
 
 test('after parent and server are killed at once the next start recovers what was committed', async () => {
   await using folder = await scratch()
+  layCluster(folder.path)
   await using first = hold(folder.path)
   const held = await heldBy(first)
   await query(held.databaseUrl, 'create table kept as select 1 as id')
@@ -129,6 +135,7 @@ test('after parent and server are killed at once the next start recovers what wa
 
 test('a second live process on the data directory is refused with the pid of the first', async () => {
   await using folder = await scratch()
+  layCluster(folder.path)
   await using first = hold(folder.path)
   const held = await heldBy(first)
   const refusal = await startEmbedded({ dataDir: folder.path }).catch((error: unknown) => error)
@@ -142,6 +149,7 @@ test('a second live process on the data directory is refused with the pid of the
 
 test('a live holder is respected even when its lock file was removed', async () => {
   await using folder = await scratch()
+  layCluster(folder.path)
   await using first = hold(folder.path)
   const held = await heldBy(first)
   await rm(join(folder.path, 'postgres-18.lock'))
@@ -154,6 +162,7 @@ test('a live holder is respected even when its lock file was removed', async () 
 
 test('a lock whose process id was given to another process does not keep anybody out', async () => {
   await using folder = await scratch()
+  layCluster(folder.path)
   await using first = hold(folder.path)
   await heldBy(first)
   const lockFile = join(folder.path, 'postgres-18.lock')
@@ -221,6 +230,7 @@ test('a user whose node_modules is read-only and lacks the links gets a copy tha
 test('a data directory whose path is too long for a socket works all the same', async () => {
   await using folder = await scratch()
   const dataDir = join(folder.path, 'a-long-name-'.repeat(8))
+  layCluster(dataDir)
   await using({ dataDir }, async (embedded) => {
     expect(embedded.databaseUrl).not.toContain('a-long-name')
     expect(await query(embedded.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }])

@@ -7,6 +7,7 @@ import { database, emptyDatabase } from '../database.ts'
 import { isAlive, waitFor } from '../processes.ts'
 import { type Program, runProgram } from '../program.ts'
 import { scratch } from '../scratch.ts'
+import { layCluster } from './cluster.ts'
 
 const READY = /^millrace listening on /
 const serve = (env: Record<string, string>) =>
@@ -36,6 +37,7 @@ describe('with the embedded database', () => {
 
   test('a server that lost its database says so, and is ready again when it is back', async () => {
     await using folder = await scratch()
+    layCluster(folder.path)
     await using program = serve({ MILLRACE_DATA: folder.path })
     const url = await urlOf(program)
     process.kill(postmasterOf(folder.path), 'SIGKILL')
@@ -60,6 +62,7 @@ describe('with the embedded database', () => {
 
   test('a second server on the same data is refused in two lines', async () => {
     await using folder = await scratch()
+    layCluster(folder.path)
     await using first = serve({ MILLRACE_DATA: folder.path })
     await urlOf(first)
     await using second = serve({ MILLRACE_DATA: folder.path })

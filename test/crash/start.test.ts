@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { isAlive } from '../processes.ts'
 import { follow, type Program } from '../program.ts'
 import { scratch } from '../scratch.ts'
+import { layCluster } from './cluster.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const READY = /^millrace listening on /
@@ -32,6 +33,7 @@ function onNode(version: string, script: string): Program {
 test('npm start serves, and SIGTERM to npm stops everything with exit code 0', async () => {
   await using folder = await scratch()
   const data = join(folder.path, 'data')
+  layCluster(data)
   const settings = { MILLRACE_DATA: data, MILLRACE_PORT: '0', MILLRACE_LOG_LEVEL: 'warn' }
   await using program = type(['npm', 'start'], { HOME: folder.path, ...settings })
   const url = (await program.line(READY)).replace(READY, '')
