@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, rename } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -40,6 +40,9 @@ describe('with the embedded database', () => {
     layCluster(folder.path)
     await using program = serve({ MILLRACE_DATA: folder.path })
     const url = await urlOf(program)
+    // It stays away until that was seen.
+    const settings = join(folder.path, 'postgres-18', 'postgresql.conf')
+    await rename(settings, `${settings}.aside`)
     process.kill(postmasterOf(folder.path), 'SIGKILL')
     const refusal = await waitFor(async () => {
       const answer = await fetch(`${url}/readyz`)
@@ -47,6 +50,7 @@ describe('with the embedded database', () => {
     })
     expect(refusal).toMatchObject({ code: 'not_ready', status: 503 })
     expect(await (await fetch(`${url}/livez`)).text()).toBe('ok')
+    await rename(`${settings}.aside`, settings)
     await waitFor(async () => ((await fetch(`${url}/readyz`)).status === 200 ? true : undefined))
   })
 
