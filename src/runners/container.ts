@@ -38,13 +38,14 @@ export function createContainerRunner(options: ContainerRunnerOptions = {}): Ado
 }
 
 class ContainerRunner implements AdoptingRunner {
-  readonly #wanted: string | undefined
+  /** The engines to look for, by name or path. */
+  readonly #names: readonly [string, ...string[]]
   readonly #runnerId = newRunnerId()
   readonly #running = new Set<ContainerCommand>()
   #engine: ContainerEngine | undefined
 
   constructor(wanted: string | undefined) {
-    this.#wanted = wanted
+    this.#names = wanted === undefined ? ['podman', 'docker'] : [wanted]
   }
 
   async start(spec: CommandSpec, io: RunnerIo): Promise<Running> {
@@ -68,8 +69,8 @@ class ContainerRunner implements AdoptingRunner {
   }
 
   async adopt(marker: string, { timeoutMs, sink }: RunnerIo & { timeoutMs?: number }): Promise<Running | undefined> {
-    const engine = await this.#find()
-    const [container] = await engine.list(`${MARKER_LABEL}=${marker}`)
+    const { engine, containers } = await this.#list(`${MARKER_LABEL}=${marker}`)
+    const [container] = containers
     if (container === undefined) return undefined
     if (container.status === 'created') {
       await engine.remove(container.id) // made and not started when its server died: nothing ran
@@ -90,8 +91,8 @@ class ContainerRunner implements AdoptingRunner {
   }
 
   async leftovers(prefix: string): Promise<string[]> {
-    const engine = await this.#find()
-    return (await engine.list(MARKER_LABEL))
+    const { containers } = await this.#list(MARKER_LABEL)
+    return containers
       .filter((one) => !isRunnerAlive(ownerOf(one)))
       .map(({ labels }) => labels[MARKER_LABEL] ?? '')
       .filter((marker) => marker.startsWith(prefix))
@@ -129,18 +130,31 @@ class ContainerRunner implements AdoptingRunner {
   }
 
   async #end(isMeant: (marker: string, runnerId: string) => boolean): Promise<number> {
-    const engine = await this.#find()
-    const isMeantOne = (one: Inspected) => isMeant(one.labels[MARKER_LABEL] ?? '', ownerOf(one))
-    const meant = (await engine.list(MARKER_LABEL)).filter(isMeantOne)
+    const { engine, containers } = await this.#list(MARKER_LABEL)
+    const meant = containers.filter((one) => isMeant(one.labels[MARKER_LABEL] ?? '', ownerOf(one)))
     for (const { id } of meant) await engine.remove(id)
     return meant.length
+  }
+
+  /** Containers that carry the label. Every server begins with a list: an engine that gives it is not looked for first. */
+  async #list(label: string): Promise<{ engine: ContainerEngine; containers: Inspected[] }> {
+    if (this.#engine === undefined) {
+      const engine = new ContainerEngine(this.#names[0])
+      const containers = await engine.list(label).catch(() => undefined)
+      if (containers !== undefined) {
+        this.#engine = engine
+        return { engine, containers }
+      }
+    }
+    const engine = await this.#find()
+    return { engine, containers: await engine.list(label) }
   }
 
   /** Looked for until one is found: it may be installed while the server runs. */
   async #find(): Promise<ContainerEngine> {
     if (this.#engine !== undefined) return this.#engine
     const said: string[] = []
-    for (const name of this.#wanted === undefined ? ['podman', 'docker'] : [this.#wanted]) {
+    for (const name of this.#names) {
       const engine = new ContainerEngine(name)
       const { code, stderr } = await engine.ask(['version'])
       if (code === 0) {
