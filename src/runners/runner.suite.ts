@@ -36,10 +36,17 @@ export const newMarker = () => {
   return markerOf(`suite-${process.pid}-`, String(markers), 1)
 }
 
-/** Collects garbage now, so that what memory is measured is what is held. */
+/**
+ * Collects garbage now, so that what memory is measured is what is held. Buffers are given back by another thread, which a
+ * busy machine keeps waiting: a second collection waits for it.
+ */
 function collector(): () => void {
   setFlagsFromString('--expose-gc')
-  return runInNewContext('gc') as () => void
+  const collect = runInNewContext('gc') as () => void
+  return () => {
+    collect()
+    collect()
+  }
 }
 
 /** So many seconds that no other process sleeps: by it the processes of one test are found. */
@@ -233,14 +240,14 @@ function testOutput(bench: Bench, { isExact, isPlain }: SuiteOptions): void {
     const running = await bench.start({ argv: ['head', '-c', '40000000', '/dev/zero'] }, async (_stream, piece) => {
       bytes += piece.length
       for (let i = 0; i < 5; i += 1) await turn()
-      if (bytes < looks * 2_000_000) return
+      if (bytes < looks * 4_000_000) return
       looks += 1
       most = Math.max(most, held() - before)
     })
     expect(await running.ended).toEqual({ type: 'exited', code: 0 })
     expect(bytes).toBe(40_000_000)
-    expect(looks).toBeGreaterThan(10)
-    expect(most).toBeLessThan(16_000_000)
+    expect(looks).toBeGreaterThan(5)
+    expect(most).toBeLessThan(2_000_000)
   })
 
   test('a reader that throws stops the command, and the ending says so', async () => {
