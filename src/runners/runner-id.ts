@@ -40,7 +40,7 @@ export type Stat = { readonly parent: number; readonly session: number; readonly
 /** Undefined also for a process that has ended and is only not yet waited for. */
 export function readStat(pid: number): Stat | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The command's name stands in parentheses and may hold anything, so fields count from the last one.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const [state, parent, , session] = fields

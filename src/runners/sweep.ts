@@ -132,7 +132,8 @@ function readVariables(pid: number): string {
 
 function readProc(pid: number, file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
+    // Any other encoding takes a buffer of 64 KB for each file, and there may be thousands.
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {
     return '' // gone, or another user's
   }
