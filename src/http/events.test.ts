@@ -1,7 +1,7 @@
 import { connect as connectSocket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { anEventServer } from '../../test/event-server.ts'
+import { anEventServer, useEventServer } from '../../test/event-server.ts'
 import { listenTo } from '../../test/events.ts'
 import { waitFor } from '../../test/processes.ts'
 import { ADMIN } from '../../test/server.ts'
@@ -11,6 +11,7 @@ import { defineWorker, publish } from '../engine/index.ts'
 const worker = defineWorker({ kind: 'test.work', payload: z.object({}), work: async () => 'done' })
 
 const common = useTaskServer()
+const eventServer = useEventServer()
 
 const eventsOf = (server: TaskServer) => ({
   ask: server.ask,
@@ -192,7 +193,7 @@ describe('a stream', () => {
   })
 
   test('that is left frees everything', async () => {
-    const server = await anEventServer()
+    const server = eventServer
     const streams = await Promise.all(Array.from({ length: 10 }, () => listenTo(`${server.url}/v1/events`)))
     await Promise.all(streams.map((stream) => stream.until(({ event }) => event === 'hello')))
     expect(server.subscriptions()).toBe(10)
@@ -201,7 +202,7 @@ describe('a stream', () => {
   })
 
   test('of a slow reader holds nothing for it, and loses nothing', async () => {
-    const server = await anEventServer()
+    const server = eventServer
     const { port } = new URL(server.url)
     const slow = connectSocket(Number(port), '127.0.0.1')
     onTestFinished(() => void slow.destroy())
@@ -232,7 +233,7 @@ describe('a stream', () => {
   })
 
   test('is one of a thousand, and each is told', async () => {
-    const server = await anEventServer()
+    const server = eventServer
     const { port } = new URL(server.url)
     const count = 1_000
     let greeted = 0
