@@ -13,7 +13,7 @@ import type { Ground, Plain } from './repositories/ground.ts'
 import { write } from './repositories/kit.ts'
 import { svnFiles, svnServe } from './repositories/svn.ts'
 import { scratch } from './scratch.ts'
-import { aServer, type TestServer } from './server.ts'
+import { aServer, type TestServer, useServer } from './server.ts'
 
 const grounds = {
   svn: svnFiles,
@@ -30,15 +30,23 @@ afterAll(async () => {
   for (const ground of made.values()) await ground[Symbol.asyncDispose]()
 })
 
+const server = useServer({ poll_seconds: 3600, grace_seconds: 1 })
+let archives = 0
+
 /** Registers a new repository with this workflow, as an archive of the server. */
-async function anArchive(server: TestServer, kind: keyof typeof grounds, workflow: string) {
+async function anArchive(
+  server: TestServer,
+  kind: keyof typeof grounds,
+  workflow: string,
+  name = `Project-${archives}`,
+) {
+  archives += 1
   const plain = (await made.get(kind)?.create()) as Plain
   const commit = (files: Record<string, string>, message = 'a change') =>
     plain.commit(async (copy) => {
       for (const [path, text] of Object.entries(files)) await write(join(copy, path), text)
     }, message)
   await commit({ '_workflows/a.yaml': workflow })
-  const name = `Project-${kind}`
   const source = await sourceOf(server, plain, name)
   const answer = await server.ask('PUT', `/v1/archives/${name}`, { body: { source, from: 1 } })
   expect(answer.status, answer.text).toBe(201)
@@ -63,7 +71,6 @@ async function anArchive(server: TestServer, kind: keyof typeof grounds, workflo
 
 describe.each(kinds)('an archive in %s', (kind) => {
   test('A3: a superseded build is really gone before the one that supersedes it begins', async () => {
-    await using server = await aServer({ poll_seconds: 3600, grace_seconds: 1 })
     const { path } = await scratch()
     const archive = await anArchive(
       server,
@@ -106,7 +113,6 @@ describe.each(kinds)('an archive in %s', (kind) => {
   })
 
   test('A10: a task that commits makes one revision, which is planned with its cause and does not loop for ever', async () => {
-    await using server = await aServer({ poll_seconds: 3600 })
     const commit = `curl -sS --unix-socket "$MILLRACE_COMMIT_SOCKET" -H "Authorization: Bearer $MILLRACE_TOKEN"`
     const archive = await anArchive(
       server,
@@ -160,7 +166,6 @@ describe.each(kinds)('an archive in %s', (kind) => {
 })
 
 test('the index is not kept waiting by long tasks of earlier revisions', async () => {
-  await using server = await aServer({ poll_seconds: 3600 })
   const gate = join((await scratch()).path, 'gate')
   const archive = await anArchive(
     server,
@@ -185,13 +190,12 @@ test('the index is not kept waiting by long tasks of earlier revisions', async (
 })
 
 test('A15: a secret reaches the task and nothing else, and its token reaches the task alone', async () => {
-  await using server = await aServer({ poll_seconds: 3600 })
   const run = commandLineOf(server)
   const SECRET = 'hunter2-is-the-password'
   const { path } = await scratch()
   await writeFile(join(path, 'secret'), SECRET)
   expect(
-    (await run(['secret', 'set', 'PASSWORD', '--archive', 'Project-svn', '--file', join(path, 'secret')])).exitCode,
+    (await run(['secret', 'set', 'PASSWORD', '--archive', 'Project-secret', '--file', join(path, 'secret')])).exitCode,
   ).toBe(0)
   const archive = await anArchive(
     server,
@@ -207,6 +211,7 @@ test('A15: a secret reaches the task and nothing else, and its token reaches the
     ask "/v1/tasks"
     ask "/v1/secrets"
 `,
+    'Project-secret',
   )
   const task = await archive.state('1:use', 'succeeded', 'failed')
   const log = await archive.log('1:use')

@@ -1,7 +1,7 @@
 // A real server with real repositories, and a worker that writes down what it is given instead of running it.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { beforeEach, onTestFinished } from 'vitest'
 import { archiveIndexKind, archiveIndexSchema, archiveTaskKind, archiveTaskSchema } from '../src/archives/index.ts'
 import type { Config } from '../src/config/index.ts'
 import { type AnyWorker, connect, defineWorker, PermanentError } from '../src/engine/index.ts'
@@ -10,7 +10,7 @@ import { deferred } from './engine.ts'
 import { waitFor } from './processes.ts'
 import type { Ground, Plain } from './repositories/ground.ts'
 import { write } from './repositories/kit.ts'
-import { aServer, type TestServer } from './server.ts'
+import { aServer, type TestServer, useServer } from './server.ts'
 
 /** The example of the document. */
 export const DOCUMENT = `
@@ -91,10 +91,23 @@ export async function performing({ databaseUrl }: { databaseUrl: string }, concu
   }
 }
 
+const QUIET = { poll_seconds: 3600, queues: 'nothing-of-this-server' }
+
 /** A server that looks at repositories only when told, and leaves tasks to the test, unless that says otherwise. */
 export async function archiveServer(settings: Partial<Config> & { on?: TestDatabase } = {}): Promise<TestServer> {
-  const server = await aServer({ poll_seconds: 3600, queues: 'nothing-of-this-server', ...settings })
+  const server = await aServer({ ...QUIET, ...settings })
   onTestFinished(() => server[Symbol.asyncDispose]())
+  return server
+}
+
+/** One for all tests of a file. Each begins without an archive, and without a task that could still run. */
+export function useArchiveServer(): TestServer {
+  const server = useServer(QUIET)
+  beforeEach(async () => {
+    const { json } = await server.ask('GET', '/v1/archives?limit=500')
+    for (const { name } of json.items) await server.ask('DELETE', `/v1/archives/${encodeURIComponent(name)}`)
+    await server.database.pool.query('select millrace.cancel(array(select id from millrace.live), null, null)')
+  })
   return server
 }
 

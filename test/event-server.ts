@@ -1,16 +1,33 @@
 // A server of events alone, for tests that look at what it holds open or must not wait for its beat.
 import type { Socket } from 'node:net'
 import { pino } from 'pino'
-import { onTestFinished } from 'vitest'
+import { beforeEach, onTestFinished } from 'vitest'
 import { adminToken, createAccess } from '../src/access/index.ts'
 import { connect, type Millrace, publish } from '../src/engine/index.ts'
 import { addEvents } from '../src/http/events.ts'
 import { createServer } from '../src/http/server.ts'
 import { addSocket } from '../src/http/socket.ts'
 import { database } from './database.ts'
+import { waitFor } from './processes.ts'
 import { ADMIN } from './server.ts'
+import { shared } from './shared.ts'
 
-export async function anEventServer({ beatMs = 15_000 }: { beatMs?: number } = {}) {
+type Options = { readonly beatMs?: number }
+
+export async function anEventServer(options: Options = {}) {
+  const server = await start(options)
+  onTestFinished(server.stop)
+  return server
+}
+
+/** One for all tests of a file. Each begins when nobody listens any more. */
+export function useEventServer() {
+  const server = shared(() => start({}))
+  beforeEach(() => waitFor(() => (server.subscriptions() === 0 ? true : undefined)))
+  return server
+}
+
+async function start({ beatMs = 15_000 }: Options) {
   const db = await database()
   const millrace = await connect({ databaseUrl: db.databaseUrl })
   const access = await createAccess({
@@ -49,7 +66,10 @@ export async function anEventServer({ beatMs = 15_000 }: { beatMs?: number } = {
     readiness: async () => undefined,
     resources: [(app) => addEvents(app, source, beatMs), (app) => addSocket(app, source, beatMs)],
   })
-  server.app.server.on('connection', (socket: Socket) => sockets.add(socket))
+  server.app.server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   let isStopped = false
   const stop = async () => {
@@ -60,7 +80,6 @@ export async function anEventServer({ beatMs = 15_000 }: { beatMs?: number } = {
     await access.close()
     await db[Symbol.asyncDispose]()
   }
-  onTestFinished(stop)
   return {
     url,
     app: server.app,
@@ -68,6 +87,7 @@ export async function anEventServer({ beatMs = 15_000 }: { beatMs?: number } = {
     millrace,
     access,
     stop,
+    [Symbol.asyncDispose]: stop,
     /** Bytes that the server holds for its clients. */
     heldBytes: () => [...sockets].reduce((sum, socket) => sum + socket.writableLength, 0),
     subscriptions: () => subscriptions,

@@ -1,11 +1,8 @@
 // A server for the tests of one file, and short ways to speak of nodes.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import type { Config } from '../src/config/index.ts'
 import { waitFor } from './processes.ts'
-import { aServer, type Question, type Reply, type TestServer } from './server.ts'
+import { type Question, type Reply, type TestServer, useServer } from './server.ts'
 
 export type Item = { metadata: Record<string, unknown>; data?: Record<string, unknown> }
 
@@ -84,24 +81,10 @@ export function speaking(of: () => Pick<TestServer, 'ask'>): Omit<TestNodes, 'se
 
 /** A server for all tests of a file. After each the engine looks for broken promises. */
 export function useNodes(settings: Partial<Config> = {}): TestNodes {
-  let server: TestServer
-  let data: string
-  beforeAll(async () => {
-    data = await mkdtemp(join(tmpdir(), 'millrace-nodes-'))
-    server = await aServer({ ...settings, data })
-  })
+  const server = useServer(settings)
   afterEach(async () => {
     const { rows } = await server.database.pool.query('select task, problem from millrace.verify()')
     expect(rows).toEqual([])
   })
-  afterAll(async () => {
-    await server[Symbol.asyncDispose]()
-    await rm(data, { recursive: true, force: true })
-  })
-  return {
-    get server() {
-      return server
-    },
-    ...speaking(() => server),
-  }
+  return { server, ...speaking(() => server) }
 }

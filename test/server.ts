@@ -1,5 +1,8 @@
 // A real server on a database of its own, asked over real HTTP. Every answer is compared with the OpenAPI document
 // that the server itself gives.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { expect } from 'vitest'
@@ -8,6 +11,7 @@ import type { Config } from '../src/config/index.ts'
 import { serve } from '../src/main.ts'
 import { database, type TestDatabase } from './database.ts'
 import { scratch } from './scratch.ts'
+import { shared } from './shared.ts'
 
 export const ADMIN = 'the-admin-token-of-the-tests'
 
@@ -104,6 +108,21 @@ export async function aServer(settings: Partial<Config> & { on?: TestDatabase } 
       if (on === undefined) await own[Symbol.asyncDispose]()
     },
   }
+}
+
+/** A server for all tests of a file or of a `describe`. */
+export function useServer(settings: Partial<Config> = {}): TestServer {
+  return shared(async () => {
+    const data = await mkdtemp(join(tmpdir(), 'millrace-server-'))
+    const server = await aServer({ ...settings, data })
+    return {
+      ...server,
+      async [Symbol.asyncDispose]() {
+        await server[Symbol.asyncDispose]()
+        await rm(data, { recursive: true, force: true })
+      },
+    }
+  })
 }
 
 /** Asks the server at `url` and compares each answer with the OpenAPI document that it gives. */

@@ -15,6 +15,7 @@ import {
 import { commandLineOf } from './command-line.ts'
 import { anything, aWorker, deferred } from './engine.ts'
 import { aServer, type TestServer } from './server.ts'
+import { shared } from './shared.ts'
 
 export type TaskGraph = {
   readonly millrace: Millrace
@@ -69,6 +70,9 @@ export async function aTaskServer(): Promise<TaskServer> {
     },
   }
 }
+
+/** One for all tests of a file or of a `describe`. */
+export const useTaskServer = (): TaskServer => shared(aTaskServer)
 
 async function runOne(millrace: Millrace): Promise<{ task: string; end: () => Promise<void> }> {
   const over = deferred()

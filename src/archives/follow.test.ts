@@ -12,15 +12,15 @@ import {
   shown,
   stateOf,
   untilState,
+  useArchiveServer,
 } from '../../test/archives.ts'
-import { database } from '../../test/database.ts'
 import { inForm } from '../../test/long-form.ts'
 import { waitFor } from '../../test/processes.ts'
 import { git, gitFiles } from '../../test/repositories/git.ts'
 import { type Ground, say } from '../../test/repositories/ground.ts'
 import { loadHistory, svnFiles } from '../../test/repositories/svn.ts'
-import type { TestServer } from '../../test/server.ts'
 
+const server = useArchiveServer()
 let ground: Ground
 let branches: Ground
 beforeAll(async () => {
@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 const one = { '_workflows/a.yaml': '- { name: a, command: make, depends: PREV }' }
-const archiveOf = async (server: TestServer, name: string) => (await server.ask('GET', `/v1/archives/${name}`)).json
+const archiveOf = async (name: string) => (await server.ask('GET', `/v1/archives/${name}`)).json
 
 test('A2: without any hook a revision is found by itself', async () => {
   const server = await archiveServer({ poll_seconds: 1 })
@@ -44,7 +44,6 @@ test('A2: without any hook a revision is found by itself', async () => {
 })
 
 test('A2: a revision whose hook was killed runs before the next one', async () => {
-  const server = await archiveServer()
   const work = await performing(server.database)
   const { name, plain } = await registered(server, ground, { from: 1, first: [one] })
   await commitFiles(plain, { 'a.txt': 'x' })
@@ -55,7 +54,6 @@ test('A2: a revision whose hook was killed runs before the next one', async () =
 })
 
 test('A8: archives do not wait for each other', async () => {
-  const server = await archiveServer()
   const work = await performing(server.database)
   const alone = (name: string) => ({ '_workflows/a.yaml': `- { name: ${name}, command: make, exclusive: true }` })
   work.block('1:slow')
@@ -72,7 +70,6 @@ test('A8: archives do not wait for each other', async () => {
 })
 
 test('a late revision finds the one before it, however long ago that was', async () => {
-  const server = await archiveServer()
   const work = await performing(server.database)
   const filtered = 'on: { commit: { paths: ["rare/**"] } }\ntasks: [{ name: rare, command: make, depends: PREV }]'
   const plain = await ground.create()
@@ -93,7 +90,6 @@ test('a late revision finds the one before it, however long ago that was', async
 })
 
 test('a long history is attached at once when it is not asked for', async () => {
-  const server = await archiveServer()
   const plain = await ground.create()
   // One by one would take minutes: the history is written as Subversion keeps it in a file.
   await loadHistory(plain.path, 200)
@@ -107,37 +103,32 @@ test('a long history is attached at once when it is not asked for', async () => 
 })
 
 test('two servers on one database plan every revision once', async () => {
-  await using own = await database()
-  const [first, second] = [await archiveServer({ on: own }), await archiveServer({ on: own })]
-  const work = await performing(own)
-  const { name, plain } = await registered(first, ground, { from: 1, first: [one] })
+  const second = await archiveServer({ on: server.database })
+  const work = await performing(server.database)
+  const { name, plain } = await registered(server, ground, { from: 1, first: [one] })
   for (let rev = 2; rev <= 12; rev += 1) {
     await commitFiles(plain, { 'a.txt': String(rev) })
-    await Promise.all([announce(first, name, rev), announce(second, name, rev)])
+    await Promise.all([announce(server, name, rev), announce(second, name, rev)])
   }
-  await untilState(first, `${name}@12:a`, 'succeeded')
+  await untilState(server, `${name}@12:a`, 'succeeded')
   const all = Array.from({ length: 12 }, (_, i) => i + 1)
   expect(work.log).toEqual(all.flatMap((rev) => [`start ${rev}:a`, `end ${rev}:a`]))
   for (const rev of all) expect((await shown(second, name, rev)).tasks).toHaveLength(2)
-  await first[Symbol.asyncDispose]()
-  await second[Symbol.asyncDispose]()
 })
 
 test('a held archive takes notices and plans nothing until it is released', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, ground, { from: 1, first: [one] })
   await planned(server, name, 1)
   expect((await server.ask('POST', `/v1/archives/${name}/hold`)).json.state).toBe('held')
   await commitFiles(plain, { 'a.txt': 'x' })
   expect(await announce(server, name, 2)).toBe(202)
   expect((await server.ask('POST', `/v1/archives/${name}/catch-up`)).json.code).toBe('archive_state_refused')
-  expect((await archiveOf(server, name)).planned.number).toBe(1)
+  expect((await archiveOf(name)).planned.number).toBe(1)
   expect((await server.ask('POST', `/v1/archives/${name}/release`)).json.state).toBe('active')
   await planned(server, name, 2)
 })
 
 test('to catch up is to look now and to say how far it is planned', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, ground, { from: 1, first: [one] })
   await planned(server, name, 1)
   await commitFiles(plain, { 'a.txt': 'x' })
@@ -148,7 +139,6 @@ test('to catch up is to look now and to say how far it is planned', async () => 
 })
 
 test('a forced push breaks the archive until a person accepts it; then the new commits are planned', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, branches, {
     from: 1,
     first: [one, { 'a.txt': '2' }, { 'a.txt': '3' }],
@@ -161,7 +151,7 @@ test('a forced push breaks the archive until a person accepts it; then the new c
   const tip = (await git(plain.path, 'rev-parse', 'main')).trim()
   expect(await announce(server, name, tip)).toBe(202)
   const broken = await waitFor(async () => {
-    const archive = await archiveOf(server, name)
+    const archive = await archiveOf(name)
     return archive.state === 'broken' ? archive : undefined
   })
   expect(broken.problem).toMatchObject({
@@ -182,7 +172,6 @@ test('a forced push breaks the archive until a person accepts it; then the new c
 })
 
 test('a repository of Subversion that was set back breaks the archive; accepted, it goes on after the cursor', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, ground, { from: 1, first: [one, { 'a.txt': '2' }] })
   await planned(server, name, 2)
   const uuid = (await say('svnlook', ['uuid', plain.path])).trim()
@@ -203,7 +192,6 @@ test('a repository of Subversion that was set back breaks the archive; accepted,
 })
 
 test('another repository at the same place is never planned; the right one is planned again once it is back', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, ground, { from: 1, first: [one] })
   await planned(server, name, 1)
   const away = `${plain.path}.away`
@@ -213,7 +201,7 @@ test('another repository at the same place is never planned; the right one is pl
   for (const text of ['1', '2', '3']) await commitFiles(plain, { 'b.txt': text })
   await announce(server, name, 3)
   const archive = await waitFor(async () => {
-    const found = await archiveOf(server, name)
+    const found = await archiveOf(name)
     return found.state === 'broken' ? found : undefined
   })
   expect(archive).toMatchObject({ planned: { number: 1 }, problem: { code: 'other_repository' } })
@@ -227,7 +215,7 @@ test('another repository at the same place is never planned; the right one is pl
   await commitFiles(plain, { 'a.txt': 'the right one' }, 'the second')
   await announce(server, name, 4)
   await planned(server, name, 2)
-  expect(await archiveOf(server, name)).toMatchObject({ state: 'active', problem: null })
+  expect(await archiveOf(name)).toMatchObject({ state: 'active', problem: null })
   expect((await shown(server, name, 2))['message']).toBe('the second')
 
   await rename(plain.path, away)
@@ -240,11 +228,10 @@ test('another repository at the same place is never planned; the right one is pl
     `update millrace.archive_look set look_at = now() where archive = (select id from millrace.archive where name = $1)`,
     [name],
   )
-  await waitFor(async () => ((await archiveOf(server, name)).state === 'active' ? true : undefined))
+  await waitFor(async () => ((await archiveOf(name)).state === 'active' ? true : undefined))
 })
 
 test('a repository of git that was replaced is followed again once it is back', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, branches, { from: 1, first: [one] })
   await planned(server, name, 1)
   const other = await branches.create()
@@ -262,18 +249,16 @@ test('a repository of git that was replaced is followed again once it is back', 
 })
 
 test('an empty repository is known by its first commit once it has one', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, branches)
-  expect(await archiveOf(server, name)).toMatchObject({ identity: null, first: 1 })
+  expect(await archiveOf(name)).toMatchObject({ identity: null, first: 1 })
   await commitFiles(plain, one)
   await announce(server, name, 1)
   await planned(server, name, 1)
   const first = (await git(plain.path, 'rev-parse', 'main')).trim()
-  await waitFor(async () => ((await archiveOf(server, name)).identity === first ? true : undefined))
+  await waitFor(async () => ((await archiveOf(name)).identity === first ? true : undefined))
 })
 
 test('forty archives with a commit each are all planned', async () => {
-  const server = await archiveServer()
   const all: string[] = []
   const plain = await ground.create()
   await commitFiles(plain, { '_workflows/a.yaml': DOCUMENT })

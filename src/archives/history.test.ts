@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { archiveServer, planned } from '../../test/archives.ts'
+import { planned, useArchiveServer } from '../../test/archives.ts'
 import type { Db } from '../db/index.ts'
 import { connect } from '../engine/index.ts'
 import { ArchiveHistory } from './history.ts'
@@ -14,37 +14,43 @@ const FILES = [
   },
 ]
 
+const server = useArchiveServer()
+let made = 0
+
 /** An archive with two revisions, of which nothing is performed. */
 async function twoRevisions() {
-  const server = await archiveServer()
+  made += 1
+  const name = `A${made}`
   const millrace = await connect({ databaseUrl: server.database.databaseUrl })
   onTestFinished(() => millrace.close())
-  await server.ask('PUT', '/v1/archives/A', { body: { source: { type: 'push' } } })
-  for (const rev of [1, 2]) await server.ask('POST', '/v1/archives/A/commits', { body: { rev, files: FILES } })
-  await planned(server, 'A', 2)
+  await server.ask('PUT', `/v1/archives/${name}`, { body: { source: { type: 'push' } } })
+  for (const rev of [1, 2]) await server.ask('POST', `/v1/archives/${name}/commits`, { body: { rev, files: FILES } })
+  await planned(server, name, 2)
   const { pool } = server.database
   const { rows } = await pool.query<{ archive: string; task: string }>(
-    `select archive, task from millrace.archive_task where number = 2 and name = 'b'`,
+    `select t.archive, t.task from millrace.archive_task t join millrace.archive a on a.id = t.archive
+     where a.name = $1 and t.number = 2 and t.name = 'b'`,
+    [name],
   )
   const [{ archive: id, task }] = rows as [{ archive: string; task: string }]
   const asked = {
     id,
-    archive: 'A',
+    archive: name,
     upTo: 2,
     names: { previous: [], unfinished: ['b'], exclusive: false },
     chained: new Set(['b']),
   }
-  return { pool, asked, cancel: () => millrace.cancel(task) }
+  return { pool, asked, name, cancel: () => millrace.cancel(task) }
 }
 
 test('the nearest unfinished task stands for those before it', async () => {
-  const { pool, asked } = await twoRevisions()
+  const { pool, asked, name } = await twoRevisions()
   const history = await ArchiveHistory.read(pool, asked)
-  expect(history.before(3).unfinishedOf('b')).toEqual(['A@2:b'])
+  expect(history.before(3).unfinishedOf('b')).toEqual([`${name}@2:b`])
 })
 
 test('when the nearest one ends while it is read, those before it are found', async () => {
-  const { pool, asked, cancel } = await twoRevisions()
+  const { pool, asked, name, cancel } = await twoRevisions()
   let isCanceled = false
   const meanwhile: Db = {
     async query(...given: Parameters<Db['query']>) {
@@ -59,5 +65,5 @@ test('when the nearest one ends while it is read, those before it are found', as
   } as Db
   const history = await ArchiveHistory.read(meanwhile, asked)
   expect(isCanceled).toBe(true)
-  expect(history.before(3).unfinishedOf('b')).toEqual(['A@1:b'])
+  expect(history.before(3).unfinishedOf('b')).toEqual([`${name}@1:b`])
 })

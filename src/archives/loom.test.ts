@@ -2,13 +2,13 @@ import { basename, dirname } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   announce,
-  archiveServer,
   commitFiles,
   DOCUMENT,
   performing,
   planned,
   registered,
   untilState,
+  useArchiveServer,
 } from '../../test/archives.ts'
 import { commandLineOf } from '../../test/command-line.ts'
 import { aPushArchive } from '../../test/push-archive.ts'
@@ -16,6 +16,7 @@ import type { Ground } from '../../test/repositories/ground.ts'
 import { svnFiles } from '../../test/repositories/svn.ts'
 import { loomCells, loomEdges, loomStates } from './reading.sql.ts'
 
+const server = useArchiveServer()
 let ground: Ground
 beforeAll(async () => {
   ground = await svnFiles()
@@ -23,17 +24,16 @@ beforeAll(async () => {
 afterAll(() => ground[Symbol.asyncDispose]())
 
 const three = async () => {
-  const server = await archiveServer()
   const work = await performing(server.database)
   work.block('1:build-PDF', '3:build-PDF')
   const first = [{ '_workflows/a.yaml': DOCUMENT }, { 'a.txt': '2' }, { 'a.txt': '3' }]
   const { name, plain } = await registered(server, ground, { from: 1, first })
   await untilState(server, `${name}@3:build-PDF`, 'running')
-  return { server, work, name, plain }
+  return { name, plain }
 }
 
 test('the loom tells states and edges in small numbers', async () => {
-  const { server, name } = await three()
+  const { name } = await three()
   const { json } = await server.ask('GET', `/v1/archives/${name}/loom`)
   expect(json.columns.map((column: { name: string }) => column.name)).toEqual(['COMMIT', 'indexing', 'build-PDF'])
   const cells = (row: { cells: number[] }) =>
@@ -62,7 +62,7 @@ test('the loom tells states and edges in small numbers', async () => {
 })
 
 test('a page of the loom leads to the next one', async () => {
-  const { server, name } = await three()
+  const { name } = await three()
   const page = async (query: string) => (await server.ask('GET', `/v1/archives/${name}/loom?${query}`)).json
   const first = await page('limit=2')
   expect([first.rows.map((row: { number: number }) => row.number), first.next_before]).toEqual([[3, 2], 2])
@@ -73,7 +73,7 @@ test('a page of the loom leads to the next one', async () => {
 })
 
 test('the commands show, stop, announce and draw an archive', async () => {
-  const { server, name, plain } = await three()
+  const { name, plain } = await three()
   const run = commandLineOf(server)
   const said = async (...args: string[]) => (await run(args)).stdout
   expect(await said('archive', 'ls', '--plain')).toMatch(new RegExp(`^${name}\tactive\t3\t0\t`))
@@ -95,7 +95,6 @@ test('the commands show, stop, announce and draw an archive', async () => {
 })
 
 test('what is wrong with a revision is told by the command that the loom names', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, ground, { from: 1 })
   const run = commandLineOf(server)
   await commitFiles(plain, { '_workflows/a.yaml': '- { name: a, depnds: b, command: make }' }, 'a slip')
@@ -112,7 +111,6 @@ test('what is wrong with a revision is told by the command that the loom names',
 })
 
 test('archive add says what it takes, and registers', async () => {
-  const server = await archiveServer()
   const plain = await ground.create()
   await commitFiles(plain, { 'a.txt': 'x' })
   const run = commandLineOf(server)
@@ -136,34 +134,33 @@ test('archive add says what it takes, and registers', async () => {
 })
 
 test('announcing is idempotent by any way', async () => {
-  const { server, name } = await three()
+  const { name } = await three()
   expect(await announce(server, name, 3)).toBe(200)
   expect((await server.ask('PUT', `/v1/archives/${name}/revisions/3`)).status).toBe(200)
 })
 
-/** Runs of a task at revision 1 that were canceled, as many as are wanted, beyond all other ids. */
-async function addRuns(server: Awaited<ReturnType<typeof archiveServer>>, name: string, count: number) {
+/** Runs of a task at revision 1 that were canceled, as many as are wanted, with the ids after this one. */
+async function addRuns(name: string, count: number, after: number) {
   const { pool } = server.database
   const { rows } = await pool.query('select id from millrace.archive where name = $1', [name])
   const archive: string = rows[0].id
   await pool.query(
     `insert into millrace.archive_task (archive, number, task, name, run, workflow)
-     select $1, 1, 1000000 + n, 'indexing', n::text, 'a' from generate_series(1, $2::int) n`,
-    [archive, count],
+     select $1, 1, $3 + n, 'indexing', n::text, 'a' from generate_series(1, $2::int) n`,
+    [archive, count, after],
   )
   await pool.query(
     `insert into millrace.done (id, finished_at, epoch, state, prior)
-     select 1000000 + n, now(), 0, 'canceled', 'waiting' from generate_series(1, $1::int) n`,
-    [count],
+     select $2 + n, now(), 0, 'canceled', 'waiting' from generate_series(1, $1::int) n`,
+    [count, after],
   )
   return archive
 }
 
 test('of any number of runs at a revision the loom looks at the last', async () => {
-  const server = await archiveServer()
   const { name, commit } = await aPushArchive(server)
   await commit({ 'a.yaml': DOCUMENT })
-  const archive = await addRuns(server, name, 50)
+  const archive = await addRuns(name, 50, 1_000_000)
   const { pool } = server.database
   await pool.query(
     `insert into millrace.edge (prerequisite, dependent, condition)
@@ -184,12 +181,11 @@ test('of any number of runs at a revision the loom looks at the last', async () 
 })
 
 test('a revision with more runs than can be shown has its last ones, and says so', async () => {
-  const server = await archiveServer()
   const { name, commit } = await aPushArchive(server)
   await commit({ 'a.yaml': DOCUMENT })
   const show = async () => (await server.ask('GET', `/v1/archives/${encodeURIComponent(name)}/revisions/1`)).json
   expect(await show()).toMatchObject({ tasks_cut: false, task_count: 2, tasks: [{}, {}, {}] })
-  await addRuns(server, name, 1000)
+  await addRuns(name, 1000, 2_000_000)
   const { tasks, ...revision } = await show()
   expect(revision).toMatchObject({ tasks_cut: true, task_count: 1002 })
   expect([tasks.length, tasks[0].run, tasks.at(-1).run]).toEqual([1000, '1', '1000'])
@@ -198,12 +194,15 @@ test('a revision with more runs than can be shown has its last ones, and says so
 })
 
 test('threads lead across gaps of any size between the numbers of revisions', async () => {
-  const server = await archiveServer()
   const { name, commit } = await aPushArchive(server)
   await commit({ 'a.yaml': DOCUMENT })
   await commit({ 'a.yaml': DOCUMENT })
   for (const table of ['revision', 'archive_task'])
-    await server.database.pool.query(`update millrace.${table} set number = number + 20000 where number = 2`)
+    await server.database.pool.query(
+      `update millrace.${table} set number = number + 20000
+       where number = 2 and archive = (select id from millrace.archive where name = $1)`,
+      [name],
+    )
   const { json } = await server.ask('GET', `/v1/archives/${encodeURIComponent(name)}/loom`)
   const column = (of: string) => json.columns.findIndex((one: { name: string }) => one.name === of)
   const [finished, cancels] = [json.edges.indexOf('finished'), json.edges.indexOf('cancels')]

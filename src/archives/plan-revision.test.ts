@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   announce,
-  archiveServer,
   commitFiles,
   DOCUMENT,
   edgesOf,
-  type Performed,
   performing,
   planned,
   registered,
   shown,
   stateOf,
   untilState,
+  useArchiveServer,
 } from '../../test/archives.ts'
 import { startApache } from '../../test/repositories/apache.ts'
 import { gitFiles } from '../../test/repositories/git.ts'
@@ -42,6 +41,7 @@ const timeOf = (field: string) => async (server: TestServer, key: string) =>
 const finishedAt = timeOf('finished_at')
 const startedAt = timeOf('started_at')
 
+const server = useArchiveServer()
 let ground: Ground
 beforeAll(async () => {
   ground = await svnFiles()
@@ -56,7 +56,6 @@ describe.each([
 ])('%s', (_, make) => {
   test('A1: notices 3 and 2, each twice, give the graph and the course of the document', async () => {
     await using own = await make()
-    const server = await archiveServer()
     const work = await performing(server.database)
     const { name, plain } = await registered(server, own, { from: 1, first: [{ 'README.md': 'x' }] })
     await planned(server, name, 1)
@@ -99,7 +98,6 @@ test.each([
   ['3, 2, 5: the one of 4 is lost', [3, 2, 5]],
   ['2, 3, 4, 5', [2, 3, 4, 5]],
 ])('A1: notices %s start every revision once and in order', async (_, revs) => {
-  const server = await archiveServer()
   const work = await performing(server.database)
   const { name, plain } = await registered(server, ground, { from: 1 })
   await commitFiles(plain, workflow(DOCUMENT))
@@ -121,7 +119,6 @@ test.each([
 })
 
 test('A4: a task waits for the nearest earlier revision that has it', async () => {
-  const server = await archiveServer()
   const work = await performing(server.database)
   const { name, plain } = await registered(server, ground, { from: 1 })
   const filtered =
@@ -143,7 +140,6 @@ test('A4: a task waits for the nearest earlier revision that has it', async () =
 })
 
 test('A5: a failure skips what needed it, and the next revision goes on', async () => {
-  const server = await archiveServer()
   const work = await performing(server.database)
   const { name, plain } = await registered(server, ground, { from: 1 })
   work.failing.add('1:indexing')
@@ -160,7 +156,6 @@ test('A5: a failure skips what needed it, and the next revision goes on', async 
 })
 
 test('A6: each revision has the definitions it was committed with', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, ground, { from: 1 })
   const task = (one: string) => `- { name: ${one}, command: make }`
   await commitFiles(plain, workflow(task('a')))
@@ -176,7 +171,6 @@ test('A6: each revision has the definitions it was committed with', async () => 
 })
 
 test('A7: broken files are reported with their places, and block nothing', async () => {
-  const server = await archiveServer()
   await performing(server.database)
   const { name, plain } = await registered(server, ground, { from: 1 })
   await commitFiles(plain, {
@@ -203,7 +197,6 @@ test('A7: broken files are reported with their places, and block nothing', async
 })
 
 test('A15: [skip millrace] plans no tasks', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, ground, { from: 1, first: [workflow(DOCUMENT)] })
   await commitFiles(plain, { 'a.txt': 'x' }, 'correct a comma [skip millrace]')
   await announce(server, name, 2)
@@ -212,7 +205,6 @@ test('A15: [skip millrace] plans no tasks', async () => {
 })
 
 test('commits that tasks make are counted, and after five no more tasks follow', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, ground, {
     from: 1,
     first: [workflow('- { name: a, command: make }')],
@@ -232,40 +224,33 @@ test('commits that tasks make are counted, and after five no more tasks follow',
   expect(seventh['cause']).toBe(`${name}@6:a/6`)
 })
 
-describe('exclusive tasks', () => {
-  let server: TestServer
-  let work: Performed
-
-  test('run alone in their archive and in the order of revisions; others go on', async () => {
-    server = await archiveServer()
-    work = await performing(server.database)
-    const text = '- { name: alone, command: make, exclusive: true }\n- { name: free, command: make }\n'
-    const { name, plain } = await registered(server, ground, { from: 1, first: [workflow(text)] })
-    work.block('1:alone')
-    await commitFiles(plain, { 'a.txt': '2' })
-    await commitFiles(plain, { 'a.txt': '3' })
-    await announce(server, name, 3)
-    await untilState(server, `${name}@3:free`, 'succeeded')
-    expect([await stateOf(server, `${name}@2:alone`), await stateOf(server, `${name}@3:alone`)]).toEqual([
-      'waiting',
-      'waiting',
-    ])
-    // One that is canceled in between opens no gap.
-    await commitFiles(plain, { 'a.txt': '4' })
-    await announce(server, name, 4)
-    await planned(server, name, 4)
-    await server.ask('POST', `/v1/tasks/${name}@3:alone/cancel`)
-    await untilState(server, `${name}@3:alone`, 'canceled')
-    expect(await stateOf(server, `${name}@4:alone`)).toBe('waiting')
-    work.free('1:alone')
-    await untilState(server, `${name}@4:alone`, 'succeeded')
-    const alone = work.log.filter((line) => line.endsWith(':alone'))
-    expect(alone).toEqual([1, 2, 4].flatMap((rev) => [`start ${rev}:alone`, `end ${rev}:alone`]))
-  })
+test('exclusive tasks run alone in their archive and in the order of revisions; others go on', async () => {
+  const work = await performing(server.database)
+  const text = '- { name: alone, command: make, exclusive: true }\n- { name: free, command: make }\n'
+  const { name, plain } = await registered(server, ground, { from: 1, first: [workflow(text)] })
+  work.block('1:alone')
+  await commitFiles(plain, { 'a.txt': '2' })
+  await commitFiles(plain, { 'a.txt': '3' })
+  await announce(server, name, 3)
+  await untilState(server, `${name}@3:free`, 'succeeded')
+  expect([await stateOf(server, `${name}@2:alone`), await stateOf(server, `${name}@3:alone`)]).toEqual([
+    'waiting',
+    'waiting',
+  ])
+  // One that is canceled in between opens no gap.
+  await commitFiles(plain, { 'a.txt': '4' })
+  await announce(server, name, 4)
+  await planned(server, name, 4)
+  await server.ask('POST', `/v1/tasks/${name}@3:alone/cancel`)
+  await untilState(server, `${name}@3:alone`, 'canceled')
+  expect(await stateOf(server, `${name}@4:alone`)).toBe('waiting')
+  work.free('1:alone')
+  await untilState(server, `${name}@4:alone`, 'succeeded')
+  const alone = work.log.filter((line) => line.endsWith(':alone'))
+  expect(alone).toEqual([1, 2, 4].flatMap((rev) => [`start ${rev}:alone`, `end ${rev}:alone`]))
 })
 
 test('what was asked for again is canceled by a later revision, too', async () => {
-  const server = await archiveServer()
   const work = await performing(server.database)
   const text = '- { name: build, command: make, cancels: PREV }'
   const { name, plain } = await registered(server, ground, { from: 1, first: [workflow(text)] })
@@ -288,7 +273,6 @@ test('what was asked for again is canceled by a later revision, too', async () =
 })
 
 test('what was asked for again is canceled, too, when a waiting one stands between', async () => {
-  const server = await archiveServer()
   const work = await performing(server.database)
   const text = '- { name: gate, command: make }\n- { name: build, command: make, depends: gate, cancels: PREV }'
   work.failing.add('1:build')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { announce, archiveServer, performing, planned, shown, stateOf, untilState } from '../../test/archives.ts'
+import { announce, performing, planned, shown, stateOf, untilState, useArchiveServer } from '../../test/archives.ts'
 import { scratch } from '../../test/scratch.ts'
 import { connect } from '../engine/index.ts'
 import { createArchives } from './archives.ts'
@@ -16,8 +16,12 @@ tasks:
   },
 ]
 
+const server = useArchiveServer()
+let made = 0
+
 async function planner(files: typeof FILES = FILES) {
-  const server = await archiveServer()
+  made += 1
+  const name = `A${made}`
   const work = await performing(server.database)
   const { path } = await scratch()
   const millrace = await connect({ databaseUrl: server.database.databaseUrl })
@@ -28,26 +32,32 @@ async function planner(files: typeof FILES = FILES) {
     pollSeconds: 3600,
     onError: (error) => expect.fail(String(error)),
   })
-  await server.ask('PUT', '/v1/archives/A', { body: { source: { type: 'push' } } })
-  const tell = (rev: number) => server.ask('POST', '/v1/archives/A/commits', { body: { rev, files } })
-  return { server, work, archives, tell, close: () => millrace.close() }
+  await server.ask('PUT', `/v1/archives/${name}`, { body: { source: { type: 'push' } } })
+  const tell = (rev: number) => server.ask('POST', `/v1/archives/${name}/commits`, { body: { rev, files } })
+  return { name, work, archives, tell, close: () => millrace.close() }
 }
 
 const by = { type: 'manual', by: 'ada', inputs: {} } as const
 
 test('a run adds tasks of its own to a revision, after those that it has', async () => {
-  const { server, archives, tell, close } = await planner()
+  const { name, archives, tell, close } = await planner()
   await tell(1)
-  await untilState(server, 'A@1:b', 'succeeded')
-  const run = await archives.planRun('A', 1, {
+  await untilState(server, `${name}@1:b`, 'succeeded')
+  const run = await archives.planRun(name, 1, {
     trigger: { ...by, run: '', inputs: { edition: 'final' } },
     chosen: { workflow: 'book' },
   })
-  expect(run).toMatchObject({ run: '1', tasks: [{ key: 'A@1:a#1' }, { key: 'A@1:b#1' }] })
-  await untilState(server, 'A@1:b#1', 'succeeded')
-  const { tasks, edges } = await shown(server, 'A', 1)
-  expect(tasks.map(({ key }) => key)).toEqual(['A@1:COMMIT', 'A@1:a', 'A@1:b', 'A@1:a#1', 'A@1:b#1'])
-  expect(edges).toContainEqual({ from: 'A@1:a', to: 'A@1:a#1', kind: 'finished' })
+  expect(run).toMatchObject({ run: '1', tasks: [{ key: `${name}@1:a#1` }, { key: `${name}@1:b#1` }] })
+  await untilState(server, `${name}@1:b#1`, 'succeeded')
+  const { tasks, edges } = await shown(server, name, 1)
+  expect(tasks.map(({ key }) => key)).toEqual([
+    `${name}@1:COMMIT`,
+    `${name}@1:a`,
+    `${name}@1:b`,
+    `${name}@1:a#1`,
+    `${name}@1:b#1`,
+  ])
+  expect(edges).toContainEqual({ from: `${name}@1:a`, to: `${name}@1:a#1`, kind: 'finished' })
   const { json } = await server.ask('GET', `/v1/tasks/${run.tasks[0]?.id}`)
   expect(json.payload).toMatchObject({
     trigger: { type: 'manual', run: '1', by: 'ada', inputs: { edition: 'final' } },
@@ -57,17 +67,21 @@ test('a run adds tasks of its own to a revision, after those that it has', async
 })
 
 test('a run of some tasks has those alone, and a later commit waits for it and cancels it', async () => {
-  const { server, work, archives, tell, close } = await planner()
+  const { name, work, archives, tell, close } = await planner()
   await tell(1)
-  await untilState(server, 'A@1:b', 'succeeded')
+  await untilState(server, `${name}@1:b`, 'succeeded')
   work.block('1:b#nightly')
-  const run = await archives.planRun('A', 1, { trigger: { ...by, run: 'nightly' }, chosen: { tasks: ['a', 'b'] } })
-  expect(run.tasks.map(({ key }) => key)).toEqual(['A@1:a#nightly', 'A@1:b#nightly'])
+  const run = await archives.planRun(name, 1, { trigger: { ...by, run: 'nightly' }, chosen: { tasks: ['a', 'b'] } })
+  expect(run.tasks.map(({ key }) => key)).toEqual([`${name}@1:a#nightly`, `${name}@1:b#nightly`])
   await work.seen('start 1:b#nightly')
   await tell(2)
-  await untilState(server, 'A@2:b', 'succeeded')
-  await untilState(server, 'A@1:b#nightly', 'canceled')
-  expect((await shown(server, 'A', 2)).edges).toContainEqual({ from: 'A@1:a#nightly', to: 'A@2:a', kind: 'finished' })
+  await untilState(server, `${name}@2:b`, 'succeeded')
+  await untilState(server, `${name}@1:b#nightly`, 'canceled')
+  expect((await shown(server, name, 2)).edges).toContainEqual({
+    from: `${name}@1:a#nightly`,
+    to: `${name}@2:a`,
+    kind: 'finished',
+  })
   await close()
 })
 
@@ -84,35 +98,35 @@ tasks:
 ]
 
 test('exclusive tasks wait for those of earlier revisions that are retried or run by hand later', async () => {
-  const { server, work, archives, tell, close } = await planner(EXCLUSIVE)
+  const { name, work, archives, tell, close } = await planner(EXCLUSIVE)
   work.failing.add('1:alone')
   await tell(1)
-  await untilState(server, 'A@1:alone', 'failed')
+  await untilState(server, `${name}@1:alone`, 'failed')
   work.block('2:gate', '1:alone', '1:alone#late')
   await tell(2)
-  await untilState(server, 'A@2:gate', 'running')
+  await untilState(server, `${name}@2:gate`, 'running')
   // Revision 2 was planned when all of revision 1 had ended.
   work.failing.clear()
-  expect((await server.ask('POST', '/v1/tasks/A@1:alone/retry')).status).toBe(200)
-  await untilState(server, 'A@1:alone', 'running')
-  await archives.planRun('A', 1, { trigger: { ...by, run: 'late' }, chosen: { tasks: ['alone'] } })
+  expect((await server.ask('POST', `/v1/tasks/${name}@1:alone/retry`)).status).toBe(200)
+  await untilState(server, `${name}@1:alone`, 'running')
+  await archives.planRun(name, 1, { trigger: { ...by, run: 'late' }, chosen: { tasks: ['alone'] } })
   work.free('2:gate')
-  await untilState(server, 'A@2:gate', 'succeeded')
-  expect(await stateOf(server, 'A@2:alone')).toBe('waiting')
-  const { edges } = await shown(server, 'A', 2)
-  for (const from of ['A@1:alone', 'A@1:alone#late'])
-    expect(edges).toContainEqual({ from, to: 'A@2:alone', kind: 'finished' })
+  await untilState(server, `${name}@2:gate`, 'succeeded')
+  expect(await stateOf(server, `${name}@2:alone`)).toBe('waiting')
+  const { edges } = await shown(server, name, 2)
+  for (const from of [`${name}@1:alone`, `${name}@1:alone#late`])
+    expect(edges).toContainEqual({ from, to: `${name}@2:alone`, kind: 'finished' })
   work.free('1:alone', '1:alone#late')
-  await untilState(server, 'A@2:alone', 'succeeded')
+  await untilState(server, `${name}@2:alone`, 'succeeded')
   expect(work.log.filter((line) => line.includes('alone')).at(-2)).toBe('start 2:alone')
   await close()
 })
 
 test('what cannot be run is refused', async () => {
-  const { server, archives, tell, close } = await planner()
+  const { name, archives, tell, close } = await planner()
   await tell(1)
-  await planned(server, 'A', 1)
-  const refusal = (rev: number, chosen: object, archive = 'A') =>
+  await planned(server, name, 1)
+  const refusal = (rev: number, chosen: object, archive = name) =>
     archives.planRun(archive, rev, { trigger: { ...by, run: '' }, chosen }).then(
       () => undefined,
       (error: { code: string }) => error.code,
@@ -121,7 +135,7 @@ test('what cannot be run is refused', async () => {
   expect(await refusal(1, { workflow: 'x' })).toBe('unknown_workflow')
   expect(await refusal(1, { tasks: ['x'] })).toBe('unknown_workflow_task')
   expect(await refusal(1, { workflow: 'book' }, 'B')).toBe('archive_not_found')
-  expect(await announce(server, 'A', 1)).toBe(409)
+  expect(await announce(server, name, 1)).toBe(409)
   await close()
 })
 
@@ -140,51 +154,53 @@ tasks:
 ]
 
 async function manyRuns() {
-  const { archives, server, ...rest } = await planner(MANY_RUNS)
-  const run = (name: string, ...tasks: string[]) =>
-    archives.planRun('A', 1, { trigger: { ...by, run: name }, chosen: { tasks } })
+  const { archives, name, ...rest } = await planner(MANY_RUNS)
+  const run = (of: string, ...tasks: string[]) =>
+    archives.planRun(name, 1, { trigger: { ...by, run: of }, chosen: { tasks } })
   const before = async (key: string) =>
-    (await shown(server, 'A', 1)).edges.flatMap(({ from, to }) =>
+    (await shown(server, name, 1)).edges.flatMap(({ from, to }) =>
       to === key && !from.endsWith(':COMMIT') ? [from] : [],
     )
-  return { ...rest, server, run, before }
+  return { ...rest, name, run, before }
 }
 
 test('of the runs at a revision the newest is waited for, and those that are not over', async () => {
-  const { server, work, tell, run, before, close } = await manyRuns()
+  const { name, work, tell, run, before, close } = await manyRuns()
   await tell(1)
-  await untilState(server, 'A@1:needs', 'succeeded')
+  await untilState(server, `${name}@1:needs`, 'succeeded')
   work.block('1:free#slow')
   await run('slow', 'free')
-  for (const name of ['second', 'third']) {
-    await run(name, 'free')
-    await untilState(server, `A@1:free#${name}`, 'succeeded')
+  for (const quick of ['second', 'third']) {
+    await run(quick, 'free')
+    await untilState(server, `${name}@1:free#${quick}`, 'succeeded')
   }
   await run('last', 'after')
-  expect(await before('A@1:after#last')).toEqual(['A@1:free#slow', 'A@1:free#third'])
+  expect(await before(`${name}@1:after#last`)).toEqual([`${name}@1:free#slow`, `${name}@1:free#third`])
   // What was seen to be over is not looked at again.
   const { rows } = await server.database.pool.query(
-    `select run from millrace.archive_task where name = 'free' and is_open order by run`,
+    `select run from millrace.archive_task
+     where archive = (select id from millrace.archive where name = $1) and name = 'free' and is_open order by run`,
+    [name],
   )
   expect(rows).toEqual([{ run: 'slow' }])
   work.free('1:free#slow')
-  await untilState(server, 'A@1:after#last', 'succeeded')
+  await untilState(server, `${name}@1:after#last`, 'succeeded')
   await tell(2)
-  await untilState(server, 'A@2:after', 'succeeded')
+  await untilState(server, `${name}@2:after`, 'succeeded')
   await close()
 })
 
 test('a failed run is forgotten when a later one has succeeded, or comes with who needs it', async () => {
-  const { server, work, tell, run, before, close } = await manyRuns()
+  const { name, work, tell, run, before, close } = await manyRuns()
   work.failing.add('1:free').add('1:free#bad')
   await tell(1)
-  await untilState(server, 'A@1:free', 'failed')
+  await untilState(server, `${name}@1:free`, 'failed')
   await run('bad', 'free')
-  await untilState(server, 'A@1:free#bad', 'failed')
+  await untilState(server, `${name}@1:free#bad`, 'failed')
   await run('both', 'free', 'needs')
-  expect(await before('A@1:needs#both')).toEqual(['A@1:free#both'])
-  await untilState(server, 'A@1:needs#both', 'succeeded')
+  expect(await before(`${name}@1:needs#both`)).toEqual([`${name}@1:free#both`])
+  await untilState(server, `${name}@1:needs#both`, 'succeeded')
   await run('last', 'strict')
-  await untilState(server, 'A@1:strict#last', 'succeeded')
+  await untilState(server, `${name}@1:strict#last`, 'succeeded')
   await close()
 })

@@ -1,22 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { announce, archiveServer, commitFiles, planned, registered, shown } from '../../test/archives.ts'
+import { announce, commitFiles, planned, registered, shown, useArchiveServer } from '../../test/archives.ts'
 import { gitFiles } from '../../test/repositories/git.ts'
 import type { Ground } from '../../test/repositories/ground.ts'
 import { svnFiles } from '../../test/repositories/svn.ts'
-import type { TestServer } from '../../test/server.ts'
 
+const server = useArchiveServer()
 let ground: Ground
 beforeAll(async () => {
   ground = await svnFiles()
 })
 afterAll(() => ground[Symbol.asyncDispose]())
 
-const put = (server: TestServer, name: string, body: object, headers = {}) =>
+const put = (name: string, body: object, headers = {}) =>
   server.ask('PUT', `/v1/archives/${encodeURIComponent(name)}`, { body, headers })
 const FILES = { 'a.txt': 'x' }
 
 test('history starts after the youngest revision unless another is named', async () => {
-  const server = await archiveServer()
   const first = [FILES, { 'a.txt': 'y' }, { 'a.txt': 'z' }]
   const { name, plain } = await registered(server, ground, { first })
   expect((await server.ask('GET', `/v1/archives/${name}`)).json).toMatchObject({
@@ -40,11 +39,10 @@ test('history starts after the youngest revision unless another is named', async
 })
 
 test('what cannot be read is refused, and says why', async () => {
-  const server = await archiveServer()
   const plain = await ground.create()
   const { url } = plain.options
   const code = async (source: object, more = {}) => {
-    const reply = await put(server, 'refused', { source, ...more })
+    const reply = await put('refused', { source, ...more })
     return [reply.status, reply.json.code]
   }
   expect(await code({ type: 'svn', url: `${url}-elsewhere` })).toEqual([422, 'repository_unreachable'])
@@ -72,7 +70,6 @@ test('what cannot be read is refused, and says why', async () => {
 })
 
 test('names are letters that no key, path or shell takes for something else', async () => {
-  const server = await archiveServer()
   const source = { type: 'push' }
   for (const name of [
     'a@b',
@@ -89,9 +86,9 @@ test('names are letters that no key, path or shell takes for something else', as
     'e\u0301',
     'x'.repeat(101),
   ])
-    expect([name, (await put(server, name, { source })).json.code]).toEqual([name, 'invalid_archive'])
+    expect([name, (await put(name, { source })).json.code]).toEqual([name, 'invalid_archive'])
   for (const name of ['My-Project', 'Über Größe 2', 'a.b_c-d', '論文', '7'])
-    expect([name, (await put(server, name, { source })).status]).toEqual([name, 201])
+    expect([name, (await put(name, { source })).status]).toEqual([name, 201])
   const { json } = await server.ask('GET', '/v1/archives?limit=2')
   expect(json.items.map(({ name }: { name: string }) => name)).toEqual(['7', 'My-Project'])
   const rest = await server.ask('GET', `/v1/archives?limit=9&cursor=${json.next_cursor}`)
@@ -99,30 +96,27 @@ test('names are letters that no key, path or shell takes for something else', as
 })
 
 test('a change names the version it was made from', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, ground, { first: [{ 'sub/a.txt': 'x' }] })
   const { headers } = await server.ask('GET', `/v1/archives/${name}`)
   const etag = headers.get('etag') ?? ''
   const { url } = plain.options
   const moved = { source: { type: 'svn', url, path: 'sub' } }
-  expect((await put(server, name, moved, { 'if-match': '"99"' })).status).toBe(412)
-  const changed = await put(server, name, moved, { 'if-match': etag })
+  expect((await put(name, moved, { 'if-match': '"99"' })).status).toBe(412)
+  const changed = await put(name, moved, { 'if-match': etag })
   expect([changed.status, changed.json.source, changed.headers.get('etag')]).toEqual([200, moved.source, '"2"'])
-  expect((await put(server, name, moved, { 'if-match': etag })).status).toBe(412)
-  expect((await put(server, name, moved)).json.version).toBe(2)
+  expect((await put(name, moved, { 'if-match': etag })).status).toBe(412)
+  expect((await put(name, moved)).json.version).toBe(2)
 })
 
 test('another repository under the same name is refused, and so is another type', async () => {
-  const server = await archiveServer()
   const { name } = await registered(server, ground, { first: [FILES] })
   const other = await ground.create()
-  const reply = await put(server, name, { source: { type: 'svn', url: other.options.url } })
+  const reply = await put(name, { source: { type: 'svn', url: other.options.url } })
   expect([reply.status, reply.json.code]).toEqual([409, 'other_repository'])
-  expect((await put(server, name, { source: { type: 'push' } })).json.code).toBe('invalid_archive')
+  expect((await put(name, { source: { type: 'push' } })).json.code).toBe('invalid_archive')
 })
 
 test('a removed archive keeps its history, and goes on where it was', async () => {
-  const server = await archiveServer()
   const { name, plain } = await registered(server, ground, { from: 1, first: [FILES] })
   await planned(server, name, 1)
   expect((await server.ask('DELETE', `/v1/archives/${name}`)).status).toBe(204)
@@ -132,8 +126,8 @@ test('a removed archive keeps its history, and goes on where it was', async () =
   expect((await server.ask('GET', `/v1/tasks/${name}@1:COMMIT`)).json.state).toBe('succeeded')
   await commitFiles(plain, { 'a.txt': 'y' })
   const source = { type: 'svn', url: plain.options.url }
-  expect((await put(server, name, { source, from: 1 })).json.code).toBe('invalid_archive')
-  expect((await put(server, name, { source })).status).toBe(200)
+  expect((await put(name, { source, from: 1 })).json.code).toBe('invalid_archive')
+  expect((await put(name, { source })).status).toBe(200)
   await planned(server, name, 2)
   expect((await server.ask('GET', `/v1/archives/${name}/revisions`)).json.items).toMatchObject([
     { number: 2 },

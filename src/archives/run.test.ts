@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { archiveServer, performing, shown, stateOf, untilState } from '../../test/archives.ts'
+import { performing, shown, stateOf, untilState, useArchiveServer } from '../../test/archives.ts'
 import { aPushArchive } from '../../test/push-archive.ts'
-import type { TestServer } from '../../test/server.ts'
 
 const BOOK = `
 on:
@@ -26,19 +25,20 @@ tasks:
     depends: [site, { task: PREV, when: finished }]
 `
 
-const start = (server: TestServer, name: string, body: object, headers = {}) =>
+const server = useArchiveServer()
+
+const start = (name: string, body: object, headers = {}) =>
   server.ask('POST', `/v1/archives/${encodeURIComponent(name)}/runs`, { body, headers })
 
 test('A11: a workflow runs by hand with the inputs that were given and those by default', async () => {
-  const server = await archiveServer()
   const { name, commit } = await aPushArchive(server)
   await commit({ 'book.yaml': BOOK })
   expect((await shown(server, name, 1)).tasks.map(({ key }) => key)).toEqual([`${name}@1:COMMIT`])
-  const draft = await start(server, name, { workflow: 'book', inputs: { reader: 'ada' } })
+  const draft = await start(name, { workflow: 'book', inputs: { reader: 'ada' } })
   expect(draft.status).toBe(201)
   expect(draft.json).toMatchObject({ archive: name, rev: 1, run: '1' })
   expect(draft.json.tasks.map(({ key }: { key: string }) => key)).toEqual([`${name}@1:set#1`])
-  const final = await start(server, name, { workflow: 'book', rev: 1, inputs: { reader: 'ada', edition: 'final' } })
+  const final = await start(name, { workflow: 'book', rev: 1, inputs: { reader: 'ada', edition: 'final' } })
   expect(final.json.tasks.map(({ key }: { key: string }) => key)).toEqual([`${name}@1:set#2`, `${name}@1:print#2`])
   const work = await performing(server.database)
   await work.seen('end 1:print#2')
@@ -52,13 +52,12 @@ test('A11: a workflow runs by hand with the inputs that were given and those by 
 })
 
 test('one task runs by hand, at an older revision and by the definition of that revision', async () => {
-  const server = await archiveServer()
   const { name, commit } = await aPushArchive(server)
   await commit({ 'site.yaml': SITE })
   await commit({ 'site.yaml': SITE.replace('make site', 'make other') })
-  const one = await start(server, name, { task: 'site', rev: 1 })
+  const one = await start(name, { task: 'site', rev: 1 })
   expect(one.json).toMatchObject({ rev: 1, tasks: [{ key: `${name}@1:site#1` }] })
-  const newest = await start(server, name, { task: 'site' })
+  const newest = await start(name, { task: 'site' })
   expect(newest.json).toMatchObject({ rev: 2, tasks: [{ key: `${name}@2:site#2` }] })
   const { rows } = await server.database.pool.query(
     `select payload -> 'run' ->> 'command' as command from millrace.task where id = ${one.json.tasks[0].id}`,
@@ -67,7 +66,6 @@ test('one task runs by hand, at an older revision and by the definition of that 
 })
 
 test('what does not exist or does not fit is refused with what there is, and nothing is left of it', async () => {
-  const server = await archiveServer()
   const { name, commit } = await aPushArchive(server)
   await commit({ 'book.yaml': BOOK, 'site.yaml': SITE })
   const refusals: [object, number, string][] = [
@@ -84,45 +82,41 @@ test('what does not exist or does not fit is refused with what there is, and not
     [{ workflow: 'site', inputs: { a: 'x\u0000' } }, 400, 'invalid'],
   ]
   for (const [body, status, code] of refusals) {
-    const reply = await start(server, name, body)
+    const reply = await start(name, body)
     expect([reply.status, reply.json.code], JSON.stringify(body)).toEqual([status, code])
   }
-  expect((await start(server, 'Nobody', { workflow: 'site' })).json.code).toBe('archive_not_found')
-  expect((await start(server, name, { workflow: 'site' })).json.run).toBe('1')
+  expect((await start('Nobody', { workflow: 'site' })).json.code).toBe('archive_not_found')
+  expect((await start(name, { workflow: 'site' })).json.run).toBe('1')
 })
 
 test('a definition with errors is not run by hand', async () => {
-  const server = await archiveServer()
   const { name, commit } = await aPushArchive(server)
   await commit({ 'site.yaml': 'tasks: 7\n' })
-  expect((await start(server, name, { workflow: 'site' })).json.code).toBe('definition_broken')
+  expect((await start(name, { workflow: 'site' })).json.code).toBe('definition_broken')
 })
 
 test('the same request twice is one run', async () => {
-  const server = await archiveServer()
   const { name, commit } = await aPushArchive(server)
   await commit({ 'site.yaml': SITE })
   const headers = { 'idempotency-key': 'once-and-only-once' }
   const [first, second] = [
-    await start(server, name, { workflow: 'site' }, headers),
-    await start(server, name, { workflow: 'site' }, headers),
+    await start(name, { workflow: 'site' }, headers),
+    await start(name, { workflow: 'site' }, headers),
   ]
   expect(second.json).toEqual(first.json)
   expect(second.json.run).toBe('1')
 })
 
 test('a viewer starts nothing', async () => {
-  const server = await archiveServer()
   const { json } = await server.ask('POST', '/v1/tokens', { body: { name: 'looker', role: 'viewer' } })
   const path = '/v1/archives/any/runs'
   expect((await server.ask('POST', path, { body: { workflow: 'x' }, token: json.secret })).status).toBe(403)
 })
 
-const rerun = (server: TestServer, name: string, rev: number | string, body: object) =>
+const rerun = (name: string, rev: number | string, body: object) =>
   server.ask('POST', `/v1/archives/${encodeURIComponent(name)}/revisions/${rev}/rerun`, { body })
 
 test('what failed in a revision runs again with what was skipped because of it, and nothing else does', async () => {
-  const server = await archiveServer()
   const work = await performing(server.database)
   const { name, commit } = await aPushArchive(server)
   work.failing.add('1:site')
@@ -130,15 +124,14 @@ test('what failed in a revision runs again with what was skipped because of it, 
   await untilState(server, `${name}@1:upload`, 'skipped')
   await untilState(server, `${name}@1:other`, 'succeeded')
   work.failing.clear()
-  const again = await rerun(server, name, 1, { only: 'failed', cause: 'mended' })
+  const again = await rerun(name, 1, { only: 'failed', cause: 'mended' })
   expect(again.json.tasks).toMatchObject([{ key: `${name}@1:site` }])
   await untilState(server, `${name}@1:upload`, 'succeeded')
   expect(work.log.filter((line) => line === 'start 1:other')).toHaveLength(1)
-  expect((await rerun(server, name, 1, { only: 'failed' })).json.tasks).toEqual([])
+  expect((await rerun(name, 1, { only: 'failed' })).json.tasks).toEqual([])
 })
 
 test('a whole revision runs again in its order, and later revisions do not', async () => {
-  const server = await archiveServer()
   const work = await performing(server.database)
   const { name, commit } = await aPushArchive(server)
   await commit({ 'site.yaml': SITE })
@@ -148,10 +141,10 @@ test('a whole revision runs again in its order, and later revisions do not', asy
   const path = `/v1/archives/${encodeURIComponent(name)}/revisions/1/rerun?dry_run=1`
   const dry = await server.ask('POST', path, { body: { only: 'all' } })
   expect(dry.json.tasks).toMatchObject([{ key: `${name}@1:site` }, { key: `${name}@1:upload` }])
-  const differs = await rerun(server, name, 1, { only: 'all', expected_count: 3 })
+  const differs = await rerun(name, 1, { only: 'all', expected_count: 3 })
   expect([differs.status, differs.json.code]).toEqual([409, 'count_differs'])
   expect(await stateOf(server, `${name}@1:site`)).toBe('succeeded')
-  const again = await rerun(server, name, 1, { only: 'all', expected_count: 2 })
+  const again = await rerun(name, 1, { only: 'all', expected_count: 2 })
   expect(again.json.tasks).toHaveLength(2)
   await work.seen('end 1:upload')
   await untilState(server, `${name}@1:upload`, 'succeeded')
@@ -159,21 +152,18 @@ test('a whole revision runs again in its order, and later revisions do not', asy
 })
 
 test('a run by hand is run again by its number, and a task by its key', async () => {
-  const server = await archiveServer()
   const work = await performing(server.database)
   const { name, commit } = await aPushArchive(server)
   await commit({ 'site.yaml': SITE })
-  await start(server, name, { task: 'site' })
+  await start(name, { task: 'site' })
   await untilState(server, `${name}@1:site#1`, 'succeeded')
   await untilState(server, `${name}@1:upload`, 'succeeded')
   work.log.length = 0
-  expect((await rerun(server, name, 1, { only: 'all', run: '1' })).json.tasks).toMatchObject([
-    { key: `${name}@1:site#1` },
-  ])
+  expect((await rerun(name, 1, { only: 'all', run: '1' })).json.tasks).toMatchObject([{ key: `${name}@1:site#1` }])
   await work.seen('end 1:site#1')
   const upload = `/v1/tasks/${encodeURIComponent(`${name}@1:upload`)}`
   expect((await server.ask('POST', `${upload}/rerun`)).status).toBe(200)
   await work.seen('end 1:upload')
   expect(await stateOf(server, `${name}@1:site`)).toBe('succeeded')
-  expect((await rerun(server, name, 9, { only: 'all' })).json.code).toBe('revision_not_planned')
+  expect((await rerun(name, 9, { only: 'all' })).json.code).toBe('revision_not_planned')
 })

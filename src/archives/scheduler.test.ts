@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { atTime } from '../../test/scheduled.ts'
+import { useTimes } from '../../test/scheduled.ts'
+
+const atTime = useTimes()
 
 const nightly = (more = '') => `
 on:
@@ -10,8 +12,13 @@ tasks:
 `
 const DAY = 'on: { commit: }\ntasks: [{ name: day, command: make day }]\n'
 
-const keysOf = async (pool: { query(text: string): Promise<{ rows: { key: string }[] }> }) =>
-  (await pool.query("select key from millrace.task where key like '%#%' order by id")).rows.map(({ key }) => key)
+/** Of the tasks of runs. */
+const keysOf = async ({ pool, name }: Awaited<ReturnType<typeof atTime>>) => {
+  const { rows } = await pool.query("select key from millrace.task where scope = $1 and key like '%#%' order by id", [
+    `archive:${name}`,
+  ])
+  return rows.map(({ key }) => key as string)
+}
 
 test('A11: a workflow runs when its time has come, at the newest revision, once', async () => {
   await using world = await atTime('2025-01-01T00:00:00Z')
@@ -19,17 +26,20 @@ test('A11: a workflow runs when its time has come, at the newest revision, once'
   await world.commit({ 'night.yaml': nightly() })
   await scheduler.tick()
   expect(await world.all()).toMatchObject([
-    { archive: 'Book', workflow: 'night', overlap: 'skip', nextAt: new Date('2025-01-01T02:00:00Z'), last: null },
+    { archive: world.name, workflow: 'night', overlap: 'skip', nextAt: new Date('2025-01-01T02:00:00Z'), last: null },
   ])
   world.at('2025-01-01T01:59:59Z')
   expect(await scheduler.tick()).toBe(1000)
-  expect(await keysOf(pool)).toEqual([])
+  expect(await keysOf(world)).toEqual([])
   await world.commit({ 'night.yaml': nightly(), 'day.yaml': DAY })
   world.at('2025-01-01T02:00:00Z')
   await scheduler.tick()
   await scheduler.tick()
-  expect(await keysOf(pool)).toEqual(['2:night#1'])
-  const { rows } = await pool.query("select payload -> 'trigger' as trigger from millrace.task where key = '2:night#1'")
+  expect(await keysOf(world)).toEqual(['2:night#1'])
+  const { rows } = await pool.query(
+    "select payload -> 'trigger' as trigger from millrace.task where scope = $1 and key = '2:night#1'",
+    [`archive:${world.name}`],
+  )
   expect(rows[0].trigger).toEqual({ type: 'schedule', run: '1', at: '2025-01-01T02:00:00.000Z' })
   expect(await world.all()).toMatchObject([
     { nextAt: new Date('2025-01-02T02:00:00Z'), last: { outcome: 'planned', run: '1', rev: 2 } },
@@ -78,7 +88,7 @@ test('of many servers that look at once, one takes each moment', async () => {
     await servers[0]?.tick()
     await world.finishAll()
   }
-  const keys = await keysOf(world.pool)
+  const keys = await keysOf(world)
   expect(keys).toHaveLength(30)
   expect(new Set(keys).size).toBe(30)
 })
@@ -173,7 +183,7 @@ test('what is scheduled runs at once when asked for, and its next time stays', a
   await world.commit({ 'night.yaml': nightly() })
   await world.scheduler.tick()
   const { id } = (await world.all())[0] ?? { id: '' }
-  expect(await world.run(id, 'ada')).toMatchObject({ archive: 'Book', rev: 1, run: '1' })
+  expect(await world.run(id, 'ada')).toMatchObject({ archive: world.name, rev: 1, run: '1' })
   expect(await world.all()).toMatchObject([{ nextAt: new Date('2025-01-01T02:00:00Z') }])
   // It counts as the run before.
   world.at('2025-01-01T02:00:00Z')
@@ -190,7 +200,7 @@ test('a run by hand at the very moment of the schedule does not stop it', async 
   await world.run(id, 'ada')
   await world.run(id, 'ada')
   await world.scheduler.tick()
-  expect(await keysOf(world.pool)).toEqual(['1:night#1', '1:night#2', '1:night#3'])
+  expect(await keysOf(world)).toEqual(['1:night#1', '1:night#2', '1:night#3'])
   expect(await world.all()).toMatchObject([{ nextAt: new Date('2025-01-02T02:00:00Z') }])
 })
 
@@ -198,12 +208,12 @@ test('a held archive leaves its times out, and a removed one has none', async ()
   await using world = await atTime('2025-01-01T00:00:00Z')
   await world.commit({ 'night.yaml': nightly() })
   await world.scheduler.tick()
-  await world.archives.hold('Book')
+  await world.archives.hold(world.name)
   world.at('2025-01-01T02:00:00Z')
   await world.scheduler.tick()
   expect(await world.story()).toEqual(['2025-01-01T02:00 skipped'])
-  await world.archives.release('Book')
-  await world.archives.remove('Book')
+  await world.archives.release(world.name)
+  await world.archives.remove(world.name)
   world.at('2025-01-02T02:00:00Z')
   expect(await world.scheduler.tick()).toBeUndefined()
   expect(await world.all()).toEqual([])
@@ -214,7 +224,9 @@ test('a schedule that cannot be planned does not keep the others from running', 
   await world.commit({ 'night.yaml': nightly(), 'other.yaml': nightly().replace(/night\n/g, 'other\n') })
   await world.scheduler.tick()
   await world.pool.query(
-    `update millrace.schedule set workflow = 'gone', next_at = next_at - interval '1 hour' where workflow = 'night'`,
+    `update millrace.schedule set workflow = 'gone', next_at = next_at - interval '1 hour'
+     where workflow = 'night' and archive = (select id from millrace.archive where name = $1)`,
+    [world.name],
   )
   world.at('2025-01-01T02:00:00Z')
   await world.scheduler.tick()
@@ -247,10 +259,10 @@ test('a transaction that breaks after planning leaves the moment to the next', a
   )
   world.at('2025-01-01T02:00:00Z')
   await expect(world.scheduler.tick()).rejects.toThrow('broken')
-  expect(await keysOf(world.pool)).toEqual([])
-  await world.pool.query('drop trigger break_it on millrace.schedule_tick')
+  expect(await keysOf(world)).toEqual([])
+  await world.pool.query('drop function break_it cascade')
   await world.scheduler.tick()
-  expect(await keysOf(world.pool)).toEqual(['1:night#1'])
+  expect(await keysOf(world)).toEqual(['1:night#1'])
 })
 
 test('the last hundred times are kept', async () => {
@@ -261,6 +273,10 @@ test('the last hundred times are kept', async () => {
     world.at(new Date(Date.parse('2025-01-01T00:00:00Z') + minute * 60_000).toISOString())
     await world.scheduler.tick()
   }
-  const { rows } = await world.pool.query('select count(*)::int as count, max(at) as last from millrace.schedule_tick')
+  const [only] = await world.all()
+  const { rows } = await world.pool.query(
+    'select count(*)::int as count, max(at) as last from millrace.schedule_tick where schedule = $1',
+    [only?.id],
+  )
   expect(rows).toEqual([{ count: 100, last: new Date('2025-01-01T01:50:00Z') }])
 })

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { leaveArtifacts } from '../../test/artifacts.ts'
 import { scratch } from '../../test/scratch.ts'
-import { aTaskServer } from '../../test/task-server.ts'
+import { useTaskServer } from '../../test/task-server.ts'
+
+const server = useTaskServer()
 
 test('artifacts are listed, and fetched whole into a folder without replacing what is there', async () => {
-  await using server = await aTaskServer()
   const { path } = await scratch()
   const { pool } = server.database
   const id = await server.add({ scope: 'archive:My-Project', key: '12:build' })
@@ -33,7 +34,6 @@ test('artifacts are listed, and fetched whole into a folder without replacing wh
 })
 
 test('a fetched artifact that is not what it should be is not left behind', async () => {
-  await using server = await aTaskServer()
   const { path } = await scratch()
   const { pool } = server.database
   const id = await server.add()

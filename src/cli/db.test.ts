@@ -2,14 +2,14 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import pg from 'pg'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { begin } from '../../test/command-line.ts'
 import { emptyDatabase } from '../../test/database.ts'
 import { below, command, shell, speaking } from '../../test/nodes.ts'
 import { waitFor } from '../../test/processes.ts'
 import { runProgram } from '../../test/program.ts'
 import { scratch } from '../../test/scratch.ts'
-import { aServer, type TestServer } from '../../test/server.ts'
+import { aServer, useServer } from '../../test/server.ts'
 
 /** Every row of every table as text, but those of servers that come and go, and of events, which each server numbers. */
 async function contents(databaseUrl: string): Promise<Record<string, string[]>> {
@@ -29,8 +29,8 @@ async function contents(databaseUrl: string): Promise<Record<string, string[]>> 
 }
 
 /** A server that has done and kept a bit of everything, and is stopped. */
-async function aStoppedServer(): Promise<TestServer> {
-  const server = await aServer()
+const server = useServer()
+beforeAll(async () => {
   const { add, ended, ask } = speaking(() => server)
   const ids = await add(
     shell(`printf 'a\\xff"\\\\{,}\\n'; echo err >&2`),
@@ -46,12 +46,10 @@ async function aStoppedServer(): Promise<TestServer> {
   await ask('POST', '/v1/tokens', { body: { name: 'ci', role: 'viewer' } })
   await ask('PUT', '/v1/secrets/KEY', { body: { value: 'hush' } })
   await server.stop()
-  return server
-}
+})
 
 describe('db', () => {
   test('export and import bring everything into another database, where a server goes on', async () => {
-    await using server = await aStoppedServer()
     await using target = await emptyDatabase()
     const { path: folder } = await scratch()
     const file = join(folder, 'copy.gz')
@@ -77,7 +75,6 @@ describe('db', () => {
   })
 
   test('move does both at once, with the URL from standard input', async () => {
-    await using server = await aStoppedServer()
     await using target = await emptyDatabase()
     const env = { DATABASE_URL: server.database.databaseUrl }
     const moved = await begin(['db', 'move'], { env, stdin: `${target.databaseUrl}\n` })
@@ -90,7 +87,6 @@ describe('db', () => {
   })
 
   test('move to where no database is says so', async () => {
-    await using server = await aStoppedServer()
     const env = { DATABASE_URL: server.database.databaseUrl }
     const moved = await begin(['db', 'move'], { env, stdin: 'postgres://nobody@127.0.0.1:1/nothing\n' })
     expect(moved.exitCode).not.toBe(0)
@@ -99,7 +95,6 @@ describe('db', () => {
   })
 
   test('a copy that is cut, another file, or none changes nothing', async () => {
-    await using server = await aStoppedServer()
     await using target = await emptyDatabase()
     const { path: folder } = await scratch()
     const file = join(folder, 'copy.gz')

@@ -4,8 +4,10 @@ import { expect, test } from 'vitest'
 import { begin } from '../../test/command-line.ts'
 import { database, emptyDatabase } from '../../test/database.ts'
 import { scratch } from '../../test/scratch.ts'
-import { ADMIN, aServer } from '../../test/server.ts'
+import { ADMIN, useServer } from '../../test/server.ts'
 import type { Finding } from './host.ts'
+
+const server = useServer()
 
 async function findings(env: Record<string, string>, args: string[] = []) {
   await using folder = await scratch()
@@ -25,7 +27,6 @@ const listening = () =>
   })
 
 test('a machine with a server in order has nothing bad, and every finding says what was seen', async () => {
-  await using server = await aServer()
   const { databaseUrl } = server.database
   const env = { MILLRACE_DATABASE_URL: databaseUrl, MILLRACE_URL: server.url, MILLRACE_TOKEN: ADMIN }
   const { exitCode, all, of } = await findings(env)
@@ -87,7 +88,6 @@ test('a port that something else holds is bad', async () => {
 })
 
 test('a token that the server does not know is told with how to get one', async () => {
-  await using server = await aServer()
   const env = {
     MILLRACE_DATABASE_URL: server.database.databaseUrl,
     MILLRACE_URL: server.url,

@@ -1,17 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { archiveServer, planned } from '../../test/archives.ts'
+import { planned, useArchiveServer } from '../../test/archives.ts'
 import { begin, commandLineOf } from '../../test/command-line.ts'
 import { anSvnRepository, hookedGround } from '../../test/hooks.ts'
 import { git, initBare } from '../../test/repositories/git.ts'
-import { aServer } from '../../test/server.ts'
 import type { Finding } from './host.ts'
 
+const server = useArchiveServer()
+
 test('an administrator installs a hook whose token may announce to its archive and nothing else', async () => {
-  await using server = await aServer()
   const cli = commandLineOf(server)
   const { path } = await anSvnRepository()
+  const tokens = async () => (await server.ask('GET', '/v1/tokens')).json.items
+  const before = await tokens()
   const installed = await cli(['hook', 'install', '--svn', path, '--archive', 'My Project', '--json'])
   expect(installed.exitCode, installed.stderr).toBe(0)
   expect(JSON.parse(installed.stdout)).toMatchObject({ archive: 'My Project', reached: true, wrapped: [] })
@@ -21,7 +23,7 @@ test('an administrator installs a hook whose token may announce to its archive a
 
   const again = await cli(['hook', 'install', '--svn', path, '--archive', 'My Project'])
   expect(again.stdout).toContain('announces to My Project')
-  expect((await server.ask('GET', '/v1/tokens')).json.items).toHaveLength(1)
+  expect(await tokens()).toHaveLength(before.length + 1)
 
   const tried = await cli(['hook', 'test', '--svn', path])
   expect(tried.exitCode).toBe(0)
@@ -33,17 +35,16 @@ test('an administrator installs a hook whose token may announce to its archive a
 })
 
 test('who may not make tokens is told how to come by one, and brings it on standard input', async () => {
-  await using server = await aServer()
   const cli = commandLineOf(server)
   const { path } = await anSvnRepository()
   const viewer = (await cli(['token', 'create', 'looker', '--role', 'viewer'])).stdout.trim()
   const asViewer = { MILLRACE_URL: server.url, MILLRACE_TOKEN: viewer }
-  const args = ['hook', 'install', '--svn', path, '--archive', 'Book']
+  const args = ['hook', 'install', '--svn', path, '--archive', 'Untold']
   const refused = await begin(args, { env: asViewer })
   expect(refused.exitCode).toBe(4)
-  expect(refused.stderr).toContain('--limit archive:Book')
+  expect(refused.stderr).toContain('--limit archive:Untold')
 
-  const own = (await cli(['token', 'create', 'hook', '--limit', 'archive:Book'])).stdout
+  const own = (await cli(['token', 'create', 'hook', '--limit', 'archive:Untold'])).stdout
   const installed = await begin([...args, '--token-stdin', '--json'], { env: asViewer, stdin: own })
   expect(JSON.parse(installed.stdout)).toMatchObject({ reached: true })
   const nonsense = await begin([...args, '--token-stdin'], { env: asViewer, stdin: 'not a\ntoken "' })
@@ -83,7 +84,6 @@ test('a command without a repository, with two, or without an archive is refused
 })
 
 test('the announcement of a real commit starts its workflow, and doctor looks at the hook', async () => {
-  const server = await archiveServer()
   const cli = commandLineOf(server)
   const { path, url, commit } = await anSvnRepository()
   const body = { source: { type: 'svn', url: `${url}/trunk` }, from: 1 }
@@ -104,7 +104,6 @@ test('the announcement of a real commit starts its workflow, and doctor looks at
 })
 
 test('of a git repository the branch is announced that the server watches', async () => {
-  const server = await archiveServer()
   const cli = commandLineOf(server)
   const path = join(await hookedGround(), 'book.git')
   const clone = `${path}-clone`
@@ -116,10 +115,10 @@ test('of a git repository the branch is announced that the server watches', asyn
   }
   await push('one')
   const body = { source: { type: 'git', url: path, branch: 'stable' }, from: 1 }
-  expect((await server.ask('PUT', '/v1/archives/Book', { body })).status).toBe(201)
-  await planned(server, 'Book', 1)
-  const installed = await cli(['hook', 'install', '--git', path, '--archive', 'Book'])
+  expect((await server.ask('PUT', '/v1/archives/Pushed', { body })).status).toBe(201)
+  await planned(server, 'Pushed', 1)
+  const installed = await cli(['hook', 'install', '--git', path, '--archive', 'Pushed'])
   expect(installed.exitCode, installed.stderr).toBe(0)
   await push('two')
-  await planned(server, 'Book', 2)
+  await planned(server, 'Pushed', 2)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { archiveServer, performing, untilState } from '../../test/archives.ts'
+import { performing, untilState, useArchiveServer } from '../../test/archives.ts'
 import { commandLineOf } from '../../test/command-line.ts'
 import { waitFor } from '../../test/processes.ts'
 import { aPushArchive } from '../../test/push-archive.ts'
@@ -16,18 +16,19 @@ tasks:
     depends: set
 `
 
+const server = useArchiveServer()
+
 async function aBook() {
-  const server = await archiveServer()
   const { name, commit } = await aPushArchive(server)
   await commit({ 'book.yaml': YEARLY })
   const cli = commandLineOf(server)
   const list = async () => JSON.parse((await cli(['schedule', 'ls', '--json'])).stdout)
   await waitFor(async () => ((await list()).length > 0 ? true : undefined))
-  return { server, name, cli, list }
+  return { name, cli, list }
 }
 
 test('a workflow is run by hand with inputs, and what failed of it again', async () => {
-  const { server, name, cli } = await aBook()
+  const { name, cli } = await aBook()
   const work = await performing(server.database)
   work.failing.add('1:set#1')
   const started = await cli(['run', name, 'book', '--input', 'edition=a=b', '--json'])
@@ -44,7 +45,7 @@ test('a workflow is run by hand with inputs, and what failed of it again', async
 })
 
 test('a revision is not run again unasked, and a dry run only lists what would be', async () => {
-  const { server, name, cli } = await aBook()
+  const { name, cli } = await aBook()
   await performing(server.database)
   await cli(['run', name, 'book'])
   await untilState(server, `${name}@1:print#1`, 'succeeded')
@@ -103,7 +104,7 @@ test('schedules are listed, looked at, paused, run and resumed', async () => {
 })
 
 test('a server takes a time that has come', async () => {
-  const { server, list } = await aBook()
+  const { list } = await aBook()
   await server.database.pool.query(`update millrace.schedule set next_at = now() - interval '1 second'`)
   await waitFor(async () => (await list())[0].last?.outcome === 'planned' || undefined)
 })

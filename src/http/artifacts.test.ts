@@ -1,11 +1,16 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { leaveArtifacts } from '../../test/artifacts.ts'
-import { aTaskServer, type TaskServer } from '../../test/task-server.ts'
+import { useTaskServer } from '../../test/task-server.ts'
+
+const server = useTaskServer()
 
 /** A task that has left these files behind. */
-async function aTaskWith(server: TaskServer, files: Readonly<Record<string, Buffer | string>>): Promise<string> {
-  const id = await server.add({ scope: 'archive:My-Project', key: '12:build' })
+async function aTaskWith(
+  files: Readonly<Record<string, Buffer | string>>,
+  key: string = randomUUID(),
+): Promise<string> {
+  const id = await server.add({ scope: 'archive:My-Project', key })
   await server.perform()
   const left = Object.entries(files).map(([path, content]) => [path, { content }])
   await leaveArtifacts(server.database.pool, id, Object.fromEntries(left))
@@ -16,8 +21,7 @@ const content = randomBytes(2_500_000)
 const url = (id: string, path: string) => `/v1/tasks/${id}/artifacts/${encodeURIComponent(path)}`
 
 test('artifacts are listed page by page and downloaded whole, by the name of the task too', async () => {
-  await using server = await aTaskServer()
-  const id = await aTaskWith(server, { 'out/a.bin': content, 'out/empty': '', 'out/z': 'last\n' })
+  const id = await aTaskWith({ 'out/a.bin': content, 'out/empty': '', 'out/z': 'last\n' }, '12:build')
   const first = await server.ask('GET', `/v1/tasks/${id}/artifacts?limit=2`)
   expect(first.json.items[0]).toMatchObject({
     path: 'out/a.bin',
@@ -37,8 +41,7 @@ test('artifacts are listed page by page and downloaded whole, by the name of the
 })
 
 test('a part of an artifact is answered, and none that is not there', async () => {
-  await using server = await aTaskServer()
-  const id = await aTaskWith(server, { f: '0123456789' })
+  const id = await aTaskWith({ f: '0123456789' })
   const ask = (range: string, headers = {}) => server.ask('GET', url(id, 'f'), { headers: { range, ...headers } })
   const parts = await Promise.all(
     ['bytes=2-4', 'bytes=7-', 'bytes=-3', 'bytes=0-99', 'bytes=-99'].map((range) => ask(range)),
@@ -62,9 +65,8 @@ test('a part of an artifact is answered, and none that is not there', async () =
 })
 
 test('an artifact is never a page of this server, whatever its name', async () => {
-  await using server = await aTaskServer()
   const odd = 'x/"; evil="1\r\nSet-Cookie: a=b; ü\'().html'
-  const id = await aTaskWith(server, { [odd]: '<script>alert(1)</script>' })
+  const id = await aTaskWith({ [odd]: '<script>alert(1)</script>' })
   const { status, headers } = await server.ask('GET', url(id, odd))
   expect(status).toBe(200)
   expect(headers.get('content-type')).toBe('application/octet-stream')

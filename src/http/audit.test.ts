@@ -1,15 +1,17 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { anApp } from '../../test/app.ts'
-import { aServer, type TestServer } from '../../test/server.ts'
+import { type TestServer, useServer } from '../../test/server.ts'
 import { route } from '../api/index.ts'
 import { addRoute } from './add-route.ts'
+
+const server = useServer()
+beforeEach(() => server.database.pool.query('delete from millrace.audit'))
 
 const entries = async (server: Pick<TestServer, 'ask'>, query = '') =>
   (await server.ask('GET', `/v1/audit${query}`)).json.items
 
 test('who did what is recorded, with its outcome', async () => {
-  await using server = await aServer()
   await server.ask('POST', '/v1/tasks/99/cancel', {
     headers: { 'x-request-id': 'my-request' },
     body: { cause: 'private' },
@@ -29,7 +31,6 @@ test('who did what is recorded, with its outcome', async () => {
 })
 
 test('what was refused for lack of a role is recorded, what nobody sent is not', async () => {
-  await using server = await aServer()
   const { json } = await server.ask('POST', '/v1/tokens', { body: { name: 'reader', role: 'viewer' } })
   await server.ask('POST', '/v1/tasks/1/cancel', { token: json.secret })
   await server.ask('POST', '/v1/tasks/1/cancel', { token: null })
@@ -41,7 +42,6 @@ test('what was refused for lack of a role is recorded, what nobody sent is not',
 })
 
 test('signing in is recorded', async () => {
-  await using server = await aServer()
   const { json } = await server.ask('POST', '/v1/sign-in-links', { body: { name: 'ada' } })
   await server.ask('POST', '/v1/sign-in', { token: null, body: { secret: json.url.split('#')[1] } })
   expect(await entries(server)).toMatchObject([
@@ -51,7 +51,6 @@ test('signing in is recorded', async () => {
 })
 
 test('a body that cannot be read is recorded as what it was', async () => {
-  await using server = await aServer()
   await server.ask('POST', '/v1/tokens', { body: '{' })
   await server.ask('POST', '/v1/tokens', { body: {} })
   expect(await entries(server)).toMatchObject([{ status: 400 }, { status: 400 }])
@@ -145,7 +144,6 @@ test('a subject that cannot be stored as it is does not keep the request from be
 })
 
 test('the record is filtered by actor, action and time', async () => {
-  await using server = await aServer()
   const { json } = await server.ask('POST', '/v1/tokens', { body: { name: 'ci', role: 'operator' } })
   await server.ask('POST', '/v1/tasks/1/hold', { token: json.secret })
   await server.database.pool.query("update millrace.audit set at = at - interval '1 day' where actor = 'admin'")

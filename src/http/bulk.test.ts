@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { aTaskServer } from '../../test/task-server.ts'
+import { useTaskServer } from '../../test/task-server.ts'
+
+const server = useTaskServer()
 
 test('the same is done to all that a search finds, when they are as many as was believed', async () => {
-  await using server = await aTaskServer()
   for (let i = 0; i < 3; i += 1) await server.add({ payload: 'broken', scope: 'many' })
   const first = await server.add({ payload: 'broken', scope: 'many' })
   const skipped = await server.add({ scope: 'many', requires: [first] })
@@ -36,7 +37,6 @@ test('the same is done to all that a search finds, when they are as many as was 
 })
 
 test('how long tasks of a name usually take is told from the last successes', async () => {
-  await using server = await aTaskServer()
   const ids = []
   for (const rev of [1, 2, 3, 4]) ids.push(await server.add({ scope: 'archive:Book', key: `${rev}:index` }))
   await server.add({ scope: 'archive:Book', key: '1:pdf' })

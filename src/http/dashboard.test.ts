@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { createSender } from '../../test/fuzz/raw.ts'
-import { aServer } from '../../test/server.ts'
+import { useServer } from '../../test/server.ts'
+
+const server = useServer()
+const moved = useServer({ base_path: '/millrace' })
 
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 const ODD_PATHS = [
@@ -37,7 +40,6 @@ const ODD_PATHS = [
 const get = (url: string, headers: Record<string, string> = html) => fetch(url, { headers })
 
 test('every path that a browser opens is the page of the dashboard; what programs ask for is not', async () => {
-  await using server = await aServer()
   for (const path of ['/', '/archives/a%2Fb/r/12', '/sign-in', '/nowhere']) {
     const page = await get(server.url + path)
     expect(page.status, path).toBe(200)
@@ -55,7 +57,6 @@ test('every path that a browser opens is the page of the dashboard; what program
 })
 
 test('the root is the page for every caller, and a path that leaves the folder of the files is not found', async () => {
-  await using server = await aServer()
   const send = createSender(server.url)
   try {
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
@@ -75,7 +76,6 @@ test('the root is the page for every caller, and a path that leaves the folder o
 })
 
 test('the page is sent once, and its files are kept for good and come compressed', async () => {
-  await using server = await aServer()
   const page = await get(server.url)
   const etag = page.headers.get('etag') ?? ''
   expect((await get(server.url, { ...html, 'if-none-match': etag })).status).toBe(304)
@@ -87,21 +87,18 @@ test('the page is sent once, and its files are kept for good and come compressed
 })
 
 test('under a base path the server answers with it and without, and names it in the page and in links', async () => {
-  await using server = await aServer({ base_path: '/millrace' })
   for (const path of ['/millrace', '/millrace/', '/millrace/tasks?q=x', '/tasks']) {
-    expect(await (await get(server.url + path)).text(), path).toContain('<base href="/millrace/" />')
+    expect(await (await get(moved.url + path)).text(), path).toContain('<base href="/millrace/" />')
   }
-  expect((await get(`${server.url}/millrace/livez`)).status).toBe(200)
-  expect((await get(`${server.url}/millracelivez`, {})).status).toBe(404)
-  const { json } = await server.ask('POST', '/v1/sign-in-links', { body: {} })
-  expect(json.url).toMatch(`${server.url}/millrace/sign-in#`)
+  expect((await get(`${moved.url}/millrace/livez`)).status).toBe(200)
+  expect((await get(`${moved.url}/millracelivez`, {})).status).toBe(404)
+  const { json } = await moved.ask('POST', '/v1/sign-in-links', { body: {} })
+  expect(json.url).toMatch(`${moved.url}/millrace/sign-in#`)
 })
 
 test('the page says which build it is, and another base is another build', async () => {
   const buildOf = async (url: string) =>
     /name="millrace-build" content="([\w-]{22})"/.exec(await (await get(url)).text())?.[1]
-  await using server = await aServer()
-  await using moved = await aServer({ base_path: '/millrace' })
   const build = await buildOf(server.url)
   expect(build).toBeDefined()
   expect(await buildOf(`${server.url}/tasks`)).toBe(build)

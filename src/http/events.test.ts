@@ -1,36 +1,39 @@
 import { connect as connectSocket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { anEventServer } from '../../test/event-server.ts'
+import { anEventServer, useEventServer } from '../../test/event-server.ts'
 import { listenTo } from '../../test/events.ts'
 import { waitFor } from '../../test/processes.ts'
-import { ADMIN, aServer } from '../../test/server.ts'
-import { connect, defineWorker, publish } from '../engine/index.ts'
+import { ADMIN } from '../../test/server.ts'
+import { aTaskServer, type TaskServer, useTaskServer } from '../../test/task-server.ts'
+import { defineWorker, publish } from '../engine/index.ts'
 
 const worker = defineWorker({ kind: 'test.work', payload: z.object({}), work: async () => 'done' })
 
-async function aServerWithEngine() {
-  const server = await aServer()
-  const millrace = await connect({ databaseUrl: server.database.databaseUrl })
-  onTestFinished(async () => {
-    await millrace.close()
-    await server[Symbol.asyncDispose]()
-  })
-  const { pool } = server.database
-  return {
-    ...server,
-    millrace,
-    pool,
-    stream: `${server.url}/v1/events`,
-    tell: (name: string, scope = 'test') => publish(pool, { name, scope }),
-  }
+const common = useTaskServer()
+const eventServer = useEventServer()
+
+const eventsOf = (server: TaskServer) => ({
+  ask: server.ask,
+  stop: server.stop,
+  millrace: server.millrace,
+  pool: server.database.pool,
+  stream: `${server.url}/v1/events`,
+  tell: (name: string, scope = 'test') => publish(server.database.pool, { name, scope }),
+})
+
+/** For what looks at all events that are kept, and for what ends the server. */
+async function aServerOfItsOwn() {
+  const server = await aTaskServer()
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return eventsOf(server)
 }
 
 const namesOf = (events: { name: string }[]) => events.map(({ name }) => name)
 
 describe('a stream', () => {
   test('tells every change of a task in order', async () => {
-    const server = await aServerWithEngine()
+    const server = eventsOf(common)
     const listening = await listenTo(`${server.stream}?scope=node`)
     expect(listening.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(listening.response.headers.get('x-accel-buffering')).toBe('no')
@@ -53,7 +56,7 @@ describe('a stream', () => {
   })
 
   test('goes on after the last event that the client has seen', async () => {
-    const server = await aServerWithEngine()
+    const server = await aServerOfItsOwn()
     const first = await listenTo(server.stream)
     await server.tell('test.one')
     await server.tell('test.two')
@@ -73,7 +76,7 @@ describe('a stream', () => {
   })
 
   test('goes on from its hello when nothing else had come', async () => {
-    const server = await aServerWithEngine()
+    const server = eventsOf(common)
     const first = await listenTo(server.stream)
     const hello = await first.until(({ event }) => event === 'hello')
     first.close()
@@ -83,7 +86,7 @@ describe('a stream', () => {
   })
 
   test('does not pass over what commits late', async () => {
-    const server = await aServerWithEngine()
+    const server = eventsOf(common)
     const listening = await listenTo(server.stream)
     const late = await server.pool.connect()
     try {
@@ -109,12 +112,13 @@ describe('a stream', () => {
     ['scope=archive:*,node&topics=test.told', ['node', 'archive:a', 'archive:b']],
     ['topics=test.last', []],
   ])('with ?%s tells of %j', async (query, scopes) => {
-    const server = await aServerWithEngine()
+    const server = eventsOf(common)
     const listening = await listenTo(`${server.stream}?${query}`)
+    const hello = await listening.until(({ event }) => event === 'hello')
     for (const scope of ['node', 'archive:a', 'archive:b', 'nodes', 'archive']) await server.tell('test.told', scope)
     // Met by every query of this test, it ends what is waited for.
     for (const scope of ['node', 'archive:b']) await server.tell('test.last', scope)
-    const all = await listenTo(`${server.stream}?after=oldest`)
+    const all = await listenTo(`${server.stream}?after=${hello.id}`)
     await all.count(7)
     if (query.includes('topics=test.told')) {
       expect((await listening.count(3)).map(({ scope }) => scope)).toEqual(scopes)
@@ -126,7 +130,7 @@ describe('a stream', () => {
   })
 
   test('of one task is asked for by number or natural key', async () => {
-    const server = await aServerWithEngine()
+    const server = eventsOf(common)
     const options = { scope: 'archive:My-Project', key: '12:index' }
     const { id } = await server.millrace.add(worker, {}, options)
     const other = await server.millrace.add(worker, {}, {})
@@ -148,7 +152,7 @@ describe('a stream', () => {
     ['of another database', '999999999'],
     ['that nobody gave', 'what-is-this'],
   ])('from a position %s begins with a reset and goes on from there', async (_, lastEventId) => {
-    const server = await aServerWithEngine()
+    const server = await aServerOfItsOwn()
     await server.tell('test.lost')
     const before = await listenTo(`${server.stream}?after=oldest`)
     await before.count(1)
@@ -166,7 +170,7 @@ describe('a stream', () => {
   })
 
   test('ends with a word when the server stops', async () => {
-    const server = await aServerWithEngine()
+    const server = await aServerOfItsOwn()
     const listening = await listenTo(server.stream)
     await listening.until(({ event }) => event === 'hello')
     await server.stop()
@@ -189,7 +193,7 @@ describe('a stream', () => {
   })
 
   test('that is left frees everything', async () => {
-    const server = await anEventServer()
+    const server = eventServer
     const streams = await Promise.all(Array.from({ length: 10 }, () => listenTo(`${server.url}/v1/events`)))
     await Promise.all(streams.map((stream) => stream.until(({ event }) => event === 'hello')))
     expect(server.subscriptions()).toBe(10)
@@ -198,7 +202,7 @@ describe('a stream', () => {
   })
 
   test('of a slow reader holds nothing for it, and loses nothing', async () => {
-    const server = await anEventServer()
+    const server = eventServer
     const { port } = new URL(server.url)
     const slow = connectSocket(Number(port), '127.0.0.1')
     onTestFinished(() => void slow.destroy())
@@ -229,7 +233,7 @@ describe('a stream', () => {
   })
 
   test('is one of a thousand, and each is told', async () => {
-    const server = await anEventServer()
+    const server = eventServer
     const { port } = new URL(server.url)
     const count = 1_000
     let greeted = 0
@@ -261,7 +265,7 @@ describe('a page', () => {
   const asJson = { headers: { accept: 'application/json' } }
 
   test('is answered to those who ask for JSON', async () => {
-    const server = await aServerWithEngine()
+    const server = await aServerOfItsOwn()
     for (const name of ['test.one', 'test.two', 'test.three']) await server.tell(name)
     const first = await server.ask('GET', '/v1/events?limit=2', asJson)
     expect(namesOf(first.json.items)).toEqual(['test.one', 'test.two'])
@@ -277,7 +281,7 @@ describe('a page', () => {
   })
 
   test('after the newest is empty and says where that is', async () => {
-    const server = await aServerWithEngine()
+    const server = eventsOf(common)
     await server.tell('test.before')
     const now = await server.ask('GET', '/v1/events?after=newest', asJson)
     expect(now.json).toMatchObject({ items: [], next_cursor: null })
@@ -287,13 +291,13 @@ describe('a page', () => {
   })
 
   test('after what is not kept any more is a 410', async () => {
-    const server = await aServerWithEngine()
+    const server = eventsOf(common)
     const gone = await server.ask('GET', '/v1/events?after=999999999', asJson)
     expect(gone.json).toMatchObject({ status: 410, code: 'position_gone' })
   })
 
   test('with a wrong parameter is refused', async () => {
-    const server = await aServerWithEngine()
+    const server = eventsOf(common)
     for (const query of [
       'after=-1',
       'after=x',
@@ -312,11 +316,11 @@ describe('a page', () => {
 })
 
 describe('who may listen', () => {
-  const tokenFor = async (server: Awaited<ReturnType<typeof aServerWithEngine>>, body: object) =>
+  const tokenFor = async (server: ReturnType<typeof eventsOf>, body: object) =>
     (await server.ask('POST', '/v1/tokens', { body: { name: `t${Math.random()}`, ...body } })).json.secret as string
 
   test('nobody without a token, and a viewer to everything', async () => {
-    const server = await aServerWithEngine()
+    const server = eventsOf(common)
     for (const token of [null, 'wrong']) {
       const { json } = await server.ask('GET', '/v1/events', { token })
       expect(json).toMatchObject({ status: 401 })
@@ -327,7 +331,7 @@ describe('who may listen', () => {
   })
 
   test('a token of one task to that task alone', async () => {
-    const server = await aServerWithEngine()
+    const server = eventsOf(common)
     const { id } = await server.millrace.add(worker, {}, {})
     const other = await server.millrace.add(worker, {}, {})
     const token = await tokenFor(server, { limit: { to: 'task', name: id } })
@@ -344,7 +348,7 @@ describe('who may listen', () => {
   })
 
   test('a token of one node to that node alone', async () => {
-    const server = await aServerWithEngine()
+    const server = eventsOf(common)
     const { id } = await server.millrace.add(worker, {}, { scope: 'node', key: '7' })
     const other = await server.millrace.add(worker, {}, { scope: 'node', key: '8' })
     const listening = await listenTo(`${server.stream}?scope=node`, {

@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest'
-import { aServer } from '../../test/server.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { aServer, useServer } from '../../test/server.ts'
 
 const VALUE = 'the-value-that-nobody-may-see'
 
+const server = useServer()
+beforeEach(() => server.database.pool.query('delete from millrace.secret; delete from millrace.audit'))
+
 test('a secret goes in, and only its name, versions and times come out', async () => {
-  await using server = await aServer()
   const set = await server.ask('PUT', '/v1/secrets/KEY', { body: { value: VALUE } })
   expect(set.status).toBe(200)
   expect(set.json).toMatchObject({ name: 'KEY', archive: null, version: 1, created_by: 'admin', changed_by: 'admin' })
@@ -27,7 +29,6 @@ test('a secret goes in, and only its name, versions and times come out', async (
 })
 
 test('every change of a secret is in the record, with who made it', async () => {
-  await using server = await aServer()
   await server.ask('PUT', '/v1/archives/My-Project/secrets/KEY', { body: { value: VALUE } })
   await server.ask('PUT', '/v1/secrets/KEY', { body: { value: VALUE } })
   await server.ask('DELETE', '/v1/secrets/KEY')
@@ -41,7 +42,6 @@ test('every change of a secret is in the record, with who made it', async () => 
 })
 
 test('a secret is changed at the version that was meant, and what cannot be is refused', async () => {
-  await using server = await aServer()
   const put = (value: unknown, headers = {}) => server.ask('PUT', '/v1/secrets/KEY', { body: { value }, headers })
   await put('one')
   expect((await put('two', { 'if-match': '"1"' })).json.version).toBe(2)
@@ -73,13 +73,12 @@ test('a secret is changed at the version that was meant, and what cannot be is r
 })
 
 test('a server without the key of the others says so and keeps what is there', async () => {
-  await using first = await aServer()
-  await first.ask('PUT', '/v1/secrets/KEY', { body: { value: 'x' } })
-  await using second = await aServer({ on: first.database })
+  await server.ask('PUT', '/v1/secrets/KEY', { body: { value: 'x' } })
+  await using second = await aServer({ on: server.database })
   const refused = await second.ask('PUT', '/v1/secrets/NEW', { body: { value: 'x' } })
   expect(refused.json).toMatchObject({ status: 409, code: 'secret_key_missing' })
   expect(refused.json.remedy).toContain('MILLRACE_SECRET_KEY_FILE')
-  await using third = await aServer({ on: first.database, secret_key: 'k'.repeat(40) })
+  await using third = await aServer({ on: server.database, secret_key: 'k'.repeat(40) })
   expect((await third.ask('PUT', '/v1/secrets/NEW', { body: { value: 'x' } })).json.code).toBe('secret_key_wrong')
-  expect((await first.ask('GET', '/v1/secrets')).json.items).toHaveLength(1)
+  expect((await server.ask('GET', '/v1/secrets')).json.items).toHaveLength(1)
 })

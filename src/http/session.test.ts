@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { anApp, type TestApp } from '../../test/app.ts'
-import { aServer, type Question, type TestServer } from '../../test/server.ts'
+import { aServer, type Question, type TestServer, useServer } from '../../test/server.ts'
 
 type Asking = Pick<TestServer | TestApp, 'ask' | 'url'>
 
@@ -23,8 +23,9 @@ const asBrowser = (cookie: string, more: Record<string, string> = {}) => ({
   headers: { cookie: `other=1; ${cookie}`, 'sec-fetch-site': 'same-origin', ...more },
 })
 
+const server = useServer()
+
 test('a link of the server opens a session of its maker', async () => {
-  await using server = await aServer()
   const { cookie, setCookie, link } = await signIn(server)
   expect(link.status).toBe(201)
   expect(link.json.url).toMatch(`${server.url}/sign-in#`)
@@ -34,25 +35,23 @@ test('a link of the server opens a session of its maker', async () => {
 })
 
 test('a link works once, on whichever server, and a session on all of them, also after a restart', async () => {
-  await using first = await aServer()
-  await using second = await aServer({ on: first.database })
+  await using first = await aServer({ on: server.database })
   const { json } = await first.ask('POST', '/v1/sign-in-links')
   const body = { secret: secretOf(json.url) }
   const answers = await Promise.all(
-    [first, second, first, second].map((server) => server.ask('POST', '/v1/sign-in', { token: null, body })),
+    [first, server, first, server].map((one) => one.ask('POST', '/v1/sign-in', { token: null, body })),
   )
   const [opened, ...others] = answers.toSorted((a, b) => a.status - b.status)
   expect(others.map((reply) => reply.json.code)).toEqual(Array(3).fill('sign_in_refused'))
   const cookie = (opened?.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   await first.stop()
-  await using third = await aServer({ on: first.database })
-  for (const server of [second, third]) {
-    expect((await server.ask('GET', '/v1/me', asBrowser(cookie))).json).toMatchObject({ via: 'session' })
+  await using next = await aServer({ on: server.database })
+  for (const one of [server, next]) {
+    expect((await one.ask('GET', '/v1/me', asBrowser(cookie))).json).toMatchObject({ via: 'session' })
   }
 })
 
 test('only an administrator says who somebody is: others can neither act nor sign out as whom they name', async () => {
-  await using server = await aServer()
   const ada = await signIn(server, { name: 'ada' })
   const { json } = await server.ask('POST', '/v1/tokens', { body: { name: 'eve', role: 'viewer' } })
   const asEve = {
@@ -78,7 +77,6 @@ test('only an administrator says who somebody is: others can neither act nor sig
 })
 
 test('a link lets in under a name and with a role that is not above its maker’s', async () => {
-  await using server = await aServer()
   const { cookie } = await signIn(server, { role: 'operator', name: 'ada' })
   expect((await server.ask('GET', '/v1/me', asBrowser(cookie))).json).toMatchObject({
     name: 'user:ada',
@@ -89,7 +87,6 @@ test('a link lets in under a name and with a role that is not above its maker’
 })
 
 test('a wrong secret is refused and sets no cookie', async () => {
-  await using server = await aServer()
   for (const secret of ['wrong', 'x'.repeat(43), 'x'.repeat(200)]) {
     const reply = await server.ask('POST', '/v1/sign-in', { token: null, body: { secret } })
     expect(reply.json).toMatchObject({ status: 401, code: 'sign_in_refused' })
@@ -98,19 +95,17 @@ test('a wrong secret is refused and sets no cookie', async () => {
 })
 
 test('servers on two ports of one host do not sign each other’s people out', async () => {
-  await using one = await aServer()
   await using other = await aServer()
-  const [first, second] = [await signIn(one), await signIn(other)]
+  const [first, second] = [await signIn(server), await signIn(other)]
   // As a browser sends them, which knows of no ports.
   const both = asBrowser(`${first.cookie}; ${second.cookie}`)
-  for (const server of [one, other]) expect((await server.ask('GET', '/v1/me', both)).status).toBe(200)
-  await one.ask('POST', '/v1/sign-out', both)
-  expect((await one.ask('GET', '/v1/me', both)).status).toBe(401)
+  for (const one of [server, other]) expect((await one.ask('GET', '/v1/me', both)).status).toBe(200)
+  await server.ask('POST', '/v1/sign-out', both)
+  expect((await server.ask('GET', '/v1/me', both)).status).toBe(401)
   expect((await other.ask('GET', '/v1/me', both)).status).toBe(200)
 })
 
 test('signing out ends the session everywhere and takes the cookie away', async () => {
-  await using server = await aServer()
   const [mine, other] = [await signIn(server), await signIn(server)]
   const out = await server.ask('POST', '/v1/sign-out', asBrowser(mine.cookie))
   expect(out.status).toBe(204)
@@ -122,7 +117,6 @@ test('signing out ends the session everywhere and takes the cookie away', async 
 })
 
 test('a page of another site cannot act through the session of a browser', async () => {
-  await using server = await aServer()
   const { cookie } = await signIn(server)
   const own = new URL(server.url)
   const act = (headers: Record<string, string>) =>
@@ -147,7 +141,6 @@ test('a page of another site cannot act through the session of a browser', async
 })
 
 test('reading with a session needs no origin, and a token never does', async () => {
-  await using server = await aServer()
   const { cookie } = await signIn(server)
   expect((await server.ask('GET', '/v1/me', { token: null, headers: { cookie } })).status).toBe(200)
   const headers = { cookie, origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' }
@@ -155,7 +148,6 @@ test('reading with a session needs no origin, and a token never does', async () 
 })
 
 test('a session cannot open a WebSocket from another site', async () => {
-  await using server = await aServer()
   const { cookie } = await signIn(server)
   const { request } = await import('node:http')
   const status = await new Promise((resolve, reject) => {
@@ -168,7 +160,6 @@ test('a session cannot open a WebSocket from another site', async () => {
 })
 
 test('another site’s page cannot sign anybody in', async () => {
-  await using server = await aServer()
   const { json } = await server.ask('POST', '/v1/sign-in-links')
   const body = { secret: secretOf(json.url) }
   const headers = { 'sec-fetch-site': 'cross-site' }

@@ -1,12 +1,13 @@
 import { connect as connectSocket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { anEventServer } from '../../test/event-server.ts'
+import { anEventServer, useEventServer } from '../../test/event-server.ts'
 import { waitFor } from '../../test/processes.ts'
 import { ADMIN } from '../../test/server.ts'
 import { type Talking, talkTo } from '../../test/web-socket.ts'
 import { createToken, signInUrl } from '../access/index.ts'
 import { defineWorker } from '../engine/index.ts'
 
+const server = useEventServer()
 const anything = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } } as const
 const worker = defineWorker({ kind: 'test.work', payload: anything, work: async () => 'done' })
 
@@ -16,7 +17,6 @@ const subscribed = (talking: Talking, id: string) =>
 
 describe('a client', () => {
   test('is told every change of what it subscribed to in order, until it unsubscribes', async () => {
-    const server = await anEventServer()
     const talking = await talkTo(server.url)
     talking.say({ type: 'subscribe', id: 'nodes', scope: 'node' })
     const { position } = await subscribed(talking, 'nodes')
@@ -43,7 +43,6 @@ describe('a client', () => {
   })
 
   test('goes on after the last event it has seen, on another connection', async () => {
-    const server = await anEventServer()
     const first = await talkTo(server.url)
     first.say({ type: 'subscribe', id: 'a' })
     await subscribed(first, 'a')
@@ -57,7 +56,6 @@ describe('a client', () => {
   })
 
   test('has several subscriptions, each with its own events', async () => {
-    const server = await anEventServer()
     const talking = await talkTo(server.url)
     talking.say({ type: 'subscribe', id: 'a', scope: ['archive:*', 'other'], topics: 'test.told' })
     talking.say({ type: 'subscribe', id: 'b', scope: 'archive:x' })
@@ -70,7 +68,6 @@ describe('a client', () => {
   })
 
   test('is told that events were missed', async () => {
-    const server = await anEventServer()
     const talking = await talkTo(server.url)
     talking.say({ type: 'subscribe', id: 'a', after: '999999999' })
     const reset = await talking.until(({ type }) => type === 'reset')
@@ -90,7 +87,6 @@ describe('a client', () => {
   })
 
   test('is told what is wrong with a message, and goes on', async () => {
-    const server = await anEventServer()
     const talking = await talkTo(server.url)
     for (const [message, code] of [
       ['no json', 'bad_request'],
@@ -121,7 +117,6 @@ describe('a client', () => {
   })
 
   test('has a limited number of subscriptions', async () => {
-    const server = await anEventServer()
     const talking = await talkTo(server.url)
     for (let i = 0; i < 100; i += 1) talking.say({ type: 'subscribe', id: `s${i}` })
     talking.say({ type: 'subscribe', id: 'one too many' })
@@ -132,7 +127,6 @@ describe('a client', () => {
   })
 
   test('that says too much is sent away', async () => {
-    const server = await anEventServer()
     const often = await talkTo(server.url)
     for (let i = 0; i < 200; i += 1) often.say({ type: 'ping' })
     expect(await often.closed).toMatchObject({ code: 1008, reason: expect.stringContaining('messages a second') })
@@ -143,7 +137,6 @@ describe('a client', () => {
   })
 
   test('that has gone leaves nothing behind', async () => {
-    const server = await anEventServer()
     const talking = await talkTo(server.url)
     for (const id of ['a', 'b', 'c']) talking.say({ type: 'subscribe', id })
     await subscribed(talking, 'c')
@@ -162,7 +155,6 @@ describe('a client', () => {
   })
 
   test('that reads slowly is held nothing for, and loses nothing', async () => {
-    const server = await anEventServer()
     const talking = await talkTo(server.url)
     talking.say({ type: 'subscribe', id: 'a' })
     await subscribed(talking, 'a')
@@ -204,13 +196,11 @@ describe('a client', () => {
 
 describe('who may come in', () => {
   test('a good token in the header, and none that is wrong', async () => {
-    const server = await anEventServer()
     await talkTo(server.url)
     await expect(talkTo(server.url, { token: 'wrong' })).rejects.toThrow('401 unauthorized')
   })
 
   test('who says it in the first message', async () => {
-    const server = await anEventServer()
     const talking = await talkTo(server.url, { token: null })
     talking.say({ type: 'auth', token: ADMIN })
     await talking.until(({ type }) => type === 'authenticated')
@@ -226,7 +216,6 @@ describe('who may come in', () => {
   })
 
   test('a signed-in browser on a page of this server alone', async () => {
-    const server = await anEventServer()
     const by = { name: 'admin', role: 'admin', limit: null, via: 'token' } as const
     const link = signInUrl(server.url, await server.access.createSignInLink({ by }))
     const answer = await fetch(`${server.url}/v1/sign-in`, {
@@ -244,7 +233,6 @@ describe('who may come in', () => {
   })
 
   test('a token of one task, to that task alone', async () => {
-    const server = await anEventServer()
     const { id } = await server.millrace.add(worker, {}, {})
     const other = await server.millrace.add(worker, {}, {})
     const made = (limit: { to: 'task' | 'archive'; name: string }) =>
@@ -292,14 +280,12 @@ describe('a request', () => {
   }
 
   test('without an upgrade is told what is missing', async () => {
-    const server = await anEventServer()
     const answer = await fetch(`${server.url}/v1/ws`)
     expect(answer.status).toBe(426)
     expect(await answer.json()).toMatchObject({ code: 'upgrade_required' })
   })
 
   test('for a WebSocket elsewhere is a 404 like any other', async () => {
-    const server = await anEventServer()
     const answer = await raw(
       server.url,
       'GET /v1/other HTTP/1.1\r\nhost: here\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
@@ -308,7 +294,6 @@ describe('a request', () => {
   })
 
   test('that offers HTTP/2 in passing is answered as if it did not', async () => {
-    const server = await anEventServer()
     const offer = 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n'
     const get = await raw(server.url, `GET /livez HTTP/1.1\r\nhost: here\r\n${offer}\r\n`)
     expect(get).toMatch(/^HTTP\/1\.1 200 [\s\S]*\r\n\r\nok$/)

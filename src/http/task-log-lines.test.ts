@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
-import { aTaskServer, type TaskServer } from '../../test/task-server.ts'
+import { useTaskServer } from '../../test/task-server.ts'
 import { createOutputWriter } from '../storage/index.ts'
 
+const server = useTaskServer()
+
 /** A task that runs, with a writer of its output. */
-async function aPrinting(server: TaskServer) {
+async function aPrinting() {
   const running = await server.runOne()
   const [attempt] = await server.millrace.attempts(running.task)
   const { pool } = server.database
@@ -12,8 +14,7 @@ async function aPrinting(server: TaskServer) {
 }
 
 test('the log of a task is read by lines while it grows, until it is complete', async () => {
-  await using server = await aTaskServer()
-  const { task, end, writer } = await aPrinting(server)
+  const { task, end, writer } = await aPrinting()
   await writer.write('stdout', Buffer.from('one\n'))
   await writer.write('stderr', Buffer.from('error: two\n'))
   await writer.write('stdout', Buffer.from('thr'))
@@ -45,8 +46,7 @@ test('the log of a task is read by lines while it grows, until it is complete', 
 })
 
 test('the log of a task is searched on the server', async () => {
-  await using server = await aTaskServer()
-  const { task, end, writer } = await aPrinting(server)
+  const { task, end, writer } = await aPrinting()
   await writer.write('stdout', Buffer.from('alpha\nbeta 12\nBETA 7\n'))
   await writer.close()
   const found = await server.ask('GET', `/v1/tasks/${task}/log/search?q=beta&case=1`)
@@ -64,7 +64,6 @@ test('the log of a task is searched on the server', async () => {
 })
 
 test('a task that never ran has no lines', async () => {
-  await using server = await aTaskServer()
   const task = await server.add()
   const lines = await server.ask('GET', `/v1/tasks/${task}/log/lines`)
   expect(lines.json).toMatchObject({ attempt: 0, items: [], total_lines: 0, next_line: null, is_complete: false })

@@ -4,10 +4,12 @@ import { anApp } from '../../test/app.ts'
 import { database, type TestDatabase } from '../../test/database.ts'
 import { deferred } from '../../test/engine.ts'
 import { waitFor } from '../../test/processes.ts'
-import { ADMIN, aServer, type TestServer } from '../../test/server.ts'
-import { aGraph, aTaskServer, type TaskGraph } from '../../test/task-server.ts'
+import { ADMIN, type TestServer } from '../../test/server.ts'
+import { aGraph, type TaskGraph, useTaskServer } from '../../test/task-server.ts'
 import { createOutputWriter, followOutput, readOutput } from '../storage/index.ts'
 import { addTaskLog, type FollowersOptions, type Outputs } from './task-log.ts'
+
+const server = useTaskServer()
 
 /** A node that runs a script; answers the id of its task once the node has the wanted state. */
 async function aCommand(server: TestServer, script: string): Promise<{ node: string; task: string }> {
@@ -22,7 +24,6 @@ async function aCommand(server: TestServer, script: string): Promise<{ node: str
 const ended = (server: TestServer, node: string) => server.ask('GET', `/v1/scheduler/wait?id=${node}`)
 
 test('the output of a task is read whole, by stream and in parts', async () => {
-  await using server = await aServer()
   const { node, task } = await aCommand(server, 'echo one; echo two >&2; echo three')
   await ended(server, node)
   const whole = await server.ask('GET', `/v1/tasks/${task}/log`)
@@ -37,7 +38,6 @@ test('the output of a task is read whole, by stream and in parts', async () => {
 })
 
 test('the output of a running task is followed until it ends', async () => {
-  await using server = await aServer()
   const { task } = await aCommand(
     server,
     'echo begun; until [ -e "$TMPDIR/go" -o -e go ]; do sleep 0.05; done; echo done',
@@ -56,7 +56,6 @@ test('the output of a running task is followed until it ends', async () => {
 })
 
 test('a task that has printed nothing has an empty log that is not complete before it ends', async () => {
-  await using server = await aServer()
   const { node, task } = await aCommand(server, 'sleep 1000')
   const during = await server.ask('GET', `/v1/tasks/${task}/log`)
   expect([during.text, during.headers.get('x-complete')]).toEqual(['', 'false'])
@@ -67,14 +66,12 @@ test('a task that has printed nothing has an empty log that is not complete befo
 })
 
 test('an attempt that there was not is not found', async () => {
-  await using server = await aServer()
   const { node, task } = await aCommand(server, 'true')
   await ended(server, node)
   expect((await server.ask('GET', `/v1/tasks/${task}/log?attempt=7`)).json).toMatchObject({ code: 'not_found' })
 })
 
 test('the log of a task that ended without having begun is complete', async () => {
-  await using server = await aTaskServer()
   const task = await server.add()
   const during = await server.ask('GET', `/v1/tasks/${task}/log`)
   expect([during.text, during.headers.get('x-complete')]).toEqual(['', 'false'])
@@ -84,7 +81,6 @@ test('the log of a task that ended without having begun is complete', async () =
 })
 
 test('who follows a task that does not begin costs the same however long it waits', async () => {
-  await using server = await aTaskServer()
   const task = await server.add()
   const signals = new Map<AbortSignal, number>()
   const add = vi.spyOn(AbortSignal.prototype, 'addEventListener').mockImplementation(function (
@@ -105,7 +101,6 @@ test('who follows a task that does not begin costs the same however long it wait
 })
 
 test('of a task with any number of attempts the last ones are shown, and each has its log', async () => {
-  await using server = await aTaskServer()
   const task = await server.add()
   await server.perform()
   await server.database.pool.query(

@@ -1,23 +1,22 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { waitFor } from '../../test/processes.ts'
 import { aReceiver, type Received } from '../../test/receiver.ts'
-import { aServer } from '../../test/server.ts'
+import { aServer, useServer } from '../../test/server.ts'
 import { signatureOf, typesOf } from '../../test/webhooks.ts'
 import { publish } from '../engine/index.ts'
 
-async function aServerForWebhooks(settings: Parameters<typeof aServer>[0] = {}) {
-  const server = await aServer({ outbound_allow: '127.0.0.0/8', ...settings })
-  onTestFinished(() => server[Symbol.asyncDispose]())
-  return {
-    ...server,
-    tell: (name = 'test.told', scope = 'test') => publish(server.database.pool, { name, scope }),
-    create: async (body: object) => (await server.ask('POST', '/v1/webhooks', { body })).json,
-  }
-}
+const settings = { outbound_allow: '127.0.0.0/8' }
+const server = useServer(settings)
+const create = async (body: object) => (await server.ask('POST', '/v1/webhooks', { body })).json
+const tell = (name: string, scope = 'test') => publish(server.database.pool, { name, scope })
+
+afterEach(async () => {
+  const { json } = await server.ask('GET', '/v1/webhooks')
+  for (const { id } of json.items) await server.ask('DELETE', `/v1/webhooks/${id}`)
+})
 
 describe('a webhook', () => {
   test('is created, shown without its secret, changed and removed', async () => {
-    const server = await aServerForWebhooks()
     const made = await server.ask('POST', '/v1/webhooks', {
       body: { url: 'https://hooks.example.org/a', names: ['failed'] },
     })
@@ -50,12 +49,11 @@ describe('a webhook', () => {
   })
 
   test('is told of what happens', async () => {
-    const server = await aServerForWebhooks()
     const receiver = await aReceiver()
-    const { id, secret } = await server.create({ url: receiver.url, scopes: ['test'] })
-    await server.tell('test.one')
-    await server.tell('test.two')
-    await server.tell('test.two', 'elsewhere')
+    const { id, secret } = await create({ url: receiver.url, scopes: ['test'] })
+    await tell('test.one')
+    await tell('test.two')
+    await tell('test.two', 'elsewhere')
     const received = await receiver.count(2)
     expect(new Set(typesOf(received))).toEqual(new Set(['test.one', 'test.two']))
     for (const one of received) expect(one.headers['webhook-signature']).toBe(signatureOf(one, secret))
@@ -64,16 +62,17 @@ describe('a webhook', () => {
   })
 
   test('is told of what happens after the database has cut all connections', async () => {
-    const server = await aServerForWebhooks()
+    await using server = await aServer(settings)
+    const tell = (name: string) => publish(server.database.pool, { name, scope: 'test' })
     const receiver = await aReceiver()
-    await server.create({ url: receiver.url, scopes: ['test'] })
-    await server.tell('test.before')
+    await server.ask('POST', '/v1/webhooks', { body: { url: receiver.url, scopes: ['test'] } })
+    await tell('test.before')
     await receiver.count(1)
     await server.database.pool.query(
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     )
     const toldOnce = () =>
-      server.tell('test.after').then(
+      tell('test.after').then(
         () => true,
         () => undefined,
       )
@@ -83,7 +82,6 @@ describe('a webhook', () => {
   })
 
   test('is created once under one idempotency key, and its secret shown once', async () => {
-    const server = await aServerForWebhooks()
     const question = { body: { url: 'https://hooks.example.org/a' }, headers: { 'idempotency-key': 'one' } }
     const first = await server.ask('POST', '/v1/webhooks', question)
     const second = await server.ask('POST', '/v1/webhooks', question)
@@ -92,8 +90,7 @@ describe('a webhook', () => {
   })
 
   test('is listed page by page', async () => {
-    const server = await aServerForWebhooks()
-    for (const name of ['a', 'b', 'c']) await server.create({ url: `https://hooks.example.org/${name}` })
+    for (const name of ['a', 'b', 'c']) await create({ url: `https://hooks.example.org/${name}` })
     const first = await server.ask('GET', '/v1/webhooks?limit=2')
     const second = await server.ask('GET', `/v1/webhooks?limit=2&cursor=${first.json.next_cursor}`)
     const urls = [...first.json.items, ...second.json.items].map(({ url }) => url)
@@ -102,8 +99,7 @@ describe('a webhook', () => {
   })
 
   test('with a wrong or inner URL is refused', async () => {
-    const server = await aServer()
-    onTestFinished(() => server[Symbol.asyncDispose]())
+    await using server = await aServer()
     for (const [url, code] of [
       ['http://127.0.0.1:1/', 'address_refused'],
       ['http://2130706433/', 'address_refused'],
@@ -125,7 +121,6 @@ describe('a webhook', () => {
   })
 
   test('is for administrators alone', async () => {
-    const server = await aServerForWebhooks()
     const { json } = await server.ask('POST', '/v1/tokens', { body: { name: 'ops', role: 'operator' } })
     for (const token of [null, json.secret]) {
       const refused = await server.ask('GET', '/v1/webhooks', { token })
@@ -136,11 +131,10 @@ describe('a webhook', () => {
 
 describe('a delivery', () => {
   test('is tried out, shown and sent again', async () => {
-    const server = await aServerForWebhooks()
     const receiver = await aReceiver((response) =>
       response.writeHead(receiver.received.length > 1 ? 200 : 500).end('said'),
     )
-    const { id } = await server.create({ url: receiver.url })
+    const { id } = await create({ url: receiver.url })
     const tried = await server.ask('POST', `/v1/webhooks/${id}/test`)
     expect(tried.json).toMatchObject({
       name: 'webhook.test',
@@ -161,9 +155,8 @@ describe('a delivery', () => {
   })
 
   test('is signed with both secrets after a rotation', async () => {
-    const server = await aServerForWebhooks()
     const receiver = await aReceiver()
-    const { id, secret } = await server.create({ url: receiver.url })
+    const { id, secret } = await create({ url: receiver.url })
     const rotated = await server.ask('POST', `/v1/webhooks/${id}/rotate`, { body: { keep_seconds: 60 } })
     expect(rotated.json).toMatchObject({
       secret: expect.stringMatching(/^whsec_/),
