@@ -138,19 +138,7 @@ export const svnTraps: readonly Trap[] = [
   {
     name: 'a queue of work in .svn/wc.db',
     set: async ({ tree, elsewhere }) => {
-      // What `svn cleanup` does first: move a file from here to there, and remove one.
-      const root = relativeTo(tree, elsewhere)
-      const moved = `(file-move ${sized(`${root}/precious`)} ${sized('stolen')})`
-      const removed = `(file-remove ${sized(`${root}/precious`)})`
-      for (const work of [moved, removed]) {
-        const sql = `insert into work_queue (work) values (cast('${work}' as blob))`
-        execFileSync('python3', [
-          '-c',
-          'import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()',
-          join(tree, '.svn', 'wc.db'),
-          sql,
-        ])
-      }
+      plantWork(tree, elsewhere)
       await rm(join(tree, 'kept'))
     },
   },
@@ -185,6 +173,15 @@ export const svnTraps: readonly Trap[] = [
     set: ({ tree }) => write(join(tree, 'sub', '.SVN', 'entries')),
   },
 ]
+
+/** Tells the working copy that a file outside is to be moved and removed: Subversion does so before anything else. */
+export function plantWork(tree: string, elsewhere: string): void {
+  const precious = `${relativeTo(tree, elsewhere)}/precious`
+  for (const work of [`(file-move ${sized(precious)} ${sized('stolen')})`, `(file-remove ${sized(precious)})`]) {
+    const sql = `insert into work_queue (work) values (cast('${work}' as blob))`
+    execFileSync('sqlite3', [join(tree, '.svn', 'wc.db'), sql])
+  }
+}
 
 const sized = (text: string) => `${Buffer.byteLength(text)} ${text}`
 const relativeTo = (tree: string, to: string) =>
@@ -231,7 +228,7 @@ export const traps: readonly Trap[] = [
     set: async ({ tree }) => {
       execFileSync('sh', [
         '-c',
-        'cd "$1"; i=0; while [ $i -lt 400 ]; do mkdir -p abcdefghij && cd abcdefghij; i=$((i+1)); done; echo x > x',
+        'cd "$1"; i=0; while [ $i -lt 400 ]; do mkdir -p abcdefghij && cd -P abcdefghij 2>/dev/null; i=$((i+1)); done; echo x > x',
         'sh',
         tree,
       ])
