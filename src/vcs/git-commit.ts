@@ -31,8 +31,13 @@ export async function commitSlot(
   const baseline = await readFile(baselineOf(slot), 'utf8')
   const { edits, memory } = await readEdits(session, { slot, baseline, base: branch.base })
   if (edits.length === 0) return undefined
-  const committed = await push(session, branch, { ...options, prepare: async () => edits })
-  await writeFile(baselineOf(slot), await treeWith(session, baseline, edits))
+  let isOnBaseline = false
+  const prepare = async (tip: Revision) => {
+    isOnBaseline = treeish(tip) === baseline
+    return edits
+  }
+  const committed = await push(session, branch, { ...options, prepare })
+  await writeFile(baselineOf(slot), isOnBaseline ? committed.id : await treeWith(session, baseline, edits))
   await rememberCommit(slot, memory)
   return committed
 }
@@ -210,5 +215,15 @@ async function treeWith(session: Session, tree: string, edits: readonly Edit[]):
   const input = ordered.map(({ path, after }) => `${after?.mode ?? '0'} ${after?.id ?? none}\t${path}\0`).join('')
   await runGit(session, ['read-tree', tree], { env })
   await runGit(session, ['update-index', '-z', '--index-info'], { env, input })
-  return (await runGit(session, ['write-tree'], { env })).toString('utf8').trim()
+  const made = (await runGit(session, ['write-tree'], { env })).toString('utf8').trim()
+  // Git leaves out names that it does not take, and says so to nobody who listens.
+  const added = edits.filter(({ after }) => after !== undefined)
+  const there = await readEntries(
+    session,
+    made,
+    added.map(({ path }) => path),
+  )
+  const missing = added.find(({ path, after }) => there.get(path)?.id !== after?.id)
+  if (missing !== undefined) throw new InvalidChange(`git keeps the name ${missing.path} for itself`)
+  return made
 }

@@ -3,6 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { temporaryFolder } from './cache.ts'
+import { foldersAbove } from './check-changes.ts'
 import { InvalidChange, ToolFailed } from './errors.ts'
 import { runGit } from './git-tool.ts'
 import { readTree } from './git-tree.ts'
@@ -19,6 +20,8 @@ export type Blob = { readonly mode: string; readonly id: string } | undefined
 export type Edit = { readonly path: string; readonly before: Blob; readonly after: Blob }
 
 const SUBMODULE = '160000'
+const FOLDER = '040000'
+const MOST_ASKED = 500 // stays far below the limit of an argument list
 
 type Where = {
   readonly slot: string
@@ -39,7 +42,7 @@ export async function readEdits(
     base: toBytes(base),
   })
   if (changes.length === 0 && administrations.length === 0) return { edits: [], memory }
-  const there = await readBaseline(session, baseline, base)
+  const there = await readBaseline(session, baseline, [...changes.map(({ path }) => path), ...administrations])
   const isOfSubmodule = insideOf([...there].filter(([, blob]) => blob?.mode === SUBMODULE).map(([path]) => path))
   const mine = changes.filter(({ path }) => !isOfSubmodule(toText(path)))
   const added = mine.filter(({ path, after }) => after !== undefined && !there.has(toText(path)))
@@ -70,10 +73,13 @@ export async function readEdits(
   return { edits, memory }
 }
 
-async function readBaseline(session: Session, baseline: string, base: string): Promise<Map<string, Blob>> {
+/** What the baseline has at the paths, and submodules above them. */
+async function readBaseline(session: Session, baseline: string, paths: readonly string[]): Promise<Map<string, Blob>> {
+  const wanted = [...new Set(paths.map(toText).flatMap((path) => [path, ...foldersAbove(path)]))]
+  const isWhole = wanted.length > MOST_ASKED || wanted.some((path) => path.includes('\ufffd'))
   const there = new Map<string, Blob>()
-  const args = ['-r', baseline, ...(base === '' ? [] : ['--', base])]
-  for await (const { mode, id, path } of readTree(session, args)) there.set(path, { mode, id })
+  for await (const { mode, id, path } of readTree(session, isWhole ? ['-r', baseline] : [baseline, '--', ...wanted]))
+    if (mode !== FOLDER) there.set(path, { mode, id })
   return there
 }
 
@@ -119,12 +125,12 @@ async function findIgnored(
   }
 }
 
-type TakenBlob = { readonly kind: 'file' | 'link' | 'folder'; readonly stamp: string; readonly blob: Blob }
+type TakenBlob = Found & { readonly blob: Blob }
 
 /** Stores what is at the paths now, in the mirror; what has gone away is left out. */
 async function takeAll(session: Session, tree: string, paths: readonly string[]): Promise<Map<string, TakenBlob>> {
   await using folder = await temporaryFolder(session.folder)
-  const taken: { path: string; file: string; mode: string; kind: 'file' | 'link' | 'folder'; stamp: string }[] = []
+  const taken: { path: string; file: string; mode: string; kind: Found['kind']; stamp: string }[] = []
   for (const [i, path] of paths.entries()) {
     const file = join(folder.path, `content-${i}`)
     const one = await takeContent(tree, path, file)

@@ -2,7 +2,7 @@
 // before a task has it and never afterwards: a tree that was used is filled again only when nothing in it has changed.
 // The folder `.git` inside is for whoever works there: a small repository that borrows the mirror's objects, so that `git
 // log`, `git commit` and `git push` do what one expects. It is replaced each time and never read here.
-import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { removeTree, throwAway } from './cache.ts'
 import { mirrorOf, runGit } from './git-tool.ts'
@@ -40,6 +40,9 @@ export function gitFiller(session: Session, branch: string): Filler {
     },
     async refresh(slot, revision) {
       if (await isAsLeft(slot, treeOf(slot), NOT_OF_GIT)) {
+        // After a commit the index has to know what was new in it.
+        const baseline = await readFile(baselineOf(slot), 'utf8')
+        await runGit(session, ['read-tree', '-i', '-m', baseline], { env: { GIT_INDEX_FILE: indexOf(slot) } })
         await removeTree(join(treeOf(slot), '.git'))
       } else {
         await throwAway(session.folder, treeOf(slot))

@@ -7,7 +7,6 @@ import type { CommitOptions, Revision, Workspace } from './repository.ts'
 import type { Session } from './session.ts'
 import { committing, runSvn } from './svn-tool.ts'
 import { baseOf, readStatus, takeOver } from './svn-workspace.ts'
-import { toText, walkTree } from './walk-tree.ts'
 
 /** Commits what is different in the workspace; undefined when nothing is. */
 export async function commitWorkspace(
@@ -15,10 +14,9 @@ export async function commitWorkspace(
   { slot }: Workspace,
   options: CommitOptions,
 ): Promise<Revision | undefined> {
-  await takeOver(session, slot)
+  const links = await takeOver(session, slot)
   await using folder = await temporaryFolder(session.folder)
-  await schedule(session, slot, folder.path)
-  if ((await readStatus(session, slot)).length === 0) return undefined
+  if (!(await schedule(session, { slot, links, folder: folder.path }))) return undefined
   const described = await describeCommit(session, options, folder.path)
   const args = ['--force-log', '--encoding', 'UTF-8', ...described, `${baseOf(slot)}@`]
   const limits = { silenceMs: session.transferMs }
@@ -26,9 +24,13 @@ export async function commitWorkspace(
   return readCommitted(said, /Committed revision (\d+)\./)
 }
 
-/** Tells the working copy what a person would: what is new, what is gone, what became something else. */
-async function schedule(session: Session, slot: string, folder: string): Promise<void> {
-  const links = await linksIn(slot)
+type Schedule = { readonly slot: string; readonly links: ReadonlySet<string>; readonly folder: string }
+
+/**
+ * Tells the working copy what a person would: what is new, what is gone, what became something else. Returns whether
+ * there is anything to commit.
+ */
+async function schedule(session: Session, { slot, links, folder }: Schedule): Promise<boolean> {
   // Subversion looks into the folder that a link leads to when the link stands in the place of a folder.
   const found = (await readStatus(session, slot)).filter(({ path }) => !isBelow(path, links))
   const conflict = found.find(({ isConflicted }) => isConflicted)
@@ -56,12 +58,7 @@ async function schedule(session: Session, slot: string, folder: string): Promise
     added.filter((path) => !links.has(path)),
     ...add,
   )
-}
-
-async function linksIn(slot: string): Promise<Set<string>> {
-  const { found } = await walkTree(baseOf(slot))
-  const links = [...found].filter(([, { kind }]) => kind === 'link')
-  return new Set(links.map(([path]) => join(baseOf(slot), toText(path))))
+  return found.length > 0
 }
 
 function isBelow(path: string, folders: ReadonlySet<string>): boolean {

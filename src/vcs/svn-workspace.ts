@@ -65,8 +65,11 @@ async function copyChanges(session: Session, slot: string, before: ReadonlyMap<s
   await rememberTree(slot, treeOf(slot))
 }
 
-/** Brings the base to what the task has made of the tree: files, links and folders, and no administration. */
-export async function takeOver(session: Session, slot: string): Promise<void> {
+/**
+ * Brings the base to what the task has made of the tree: files, links and folders, and no administration. Returns where
+ * there are links in it.
+ */
+export async function takeOver(session: Session, slot: string): Promise<Set<string>> {
   const { memory, found, changes, administrations } = await readChanges(slot, treeOf(slot), {})
   await using drafts = await temporaryFolder(session.folder)
   const copied = await applyChanges(changes, { from: treeOf(slot), to: baseOf(slot), drafts: drafts.path })
@@ -77,6 +80,8 @@ export async function takeOver(session: Session, slot: string): Promise<void> {
   }
   await rememberCommit(slot, memory)
   if (administrations.length > 0) await refuseRepositories(session, slot, administrations)
+  const links = [...found].filter(([, { kind }]) => kind === 'link')
+  return new Set(links.map(([path]) => join(baseOf(slot), toText(path))))
 }
 
 /** Of repositories inside the tree only those may stay that Subversion is told to ignore. */

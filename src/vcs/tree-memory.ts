@@ -40,9 +40,9 @@ async function read(file: string): Promise<TreeMemory> {
   return new Map(entries.map(([path, kind, stamp]) => [path, { kind, stamp }]))
 }
 
-/** Whether nothing in the tree differs from how it was filled. */
+/** Whether nothing in the tree differs from how it was filled or, where that came later, committed. */
 export async function isAsLeft(slot: string, tree: string, options: TreeOptions = {}): Promise<boolean> {
-  const memory = await read(filledOf(slot))
+  const memory = await lastMemory(slot)
   const { found } = await walkTree(tree, { ...options, isWhole: true })
   return found.size === memory.size && [...found].every(([path, one]) => isSame(one, memory.get(path)))
 }

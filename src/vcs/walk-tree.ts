@@ -2,12 +2,13 @@
 // and each name is looked up in an open folder, so that a link that a task puts in the place of a folder leads nowhere.
 //
 // Names are byte strings ("latin1" of Node): a name need not be UTF-8, and must not be mistaken for another.
-import { constants, createWriteStream } from 'node:fs'
-import { lstat, open, readdir, readlink, writeFile } from 'node:fs/promises'
+import { closeSync, constants, createWriteStream, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs'
+import { open, writeFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { InvalidChange } from './errors.ts'
 
-export type FoundKind = 'file' | 'link' | 'folder'
+/** `other` is what version control leaves out: pipes, sockets, devices. */
+export type FoundKind = 'file' | 'link' | 'folder' | 'other'
 
 export type Found = {
   readonly kind: FoundKind
@@ -33,40 +34,59 @@ export type Walked = {
 const MOST_ENTRIES = 2_000_000
 const MOST_DEPTH = 256
 const MOST_PATH_BYTES = 3_000 // git and Subversion give up near 4,000
-const AT_ONCE = 64
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const CONTENT = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** Everything in the tree. What is no file, link or folder is left out, as version control does. */
+/** Everything in the tree. */
 export async function walkTree(
   root: string,
   { base = '', except = [], isWhole = false }: TreeOptions = {},
 ): Promise<Walked> {
   const found = new Map<string, Found>()
   const administrations: string[] = []
+  const breathe = breather()
+  const look = (folder: Folder, name: string): string | undefined => {
+    const path = joinName(folder.path, name)
+    if (folder.path === '' && except.includes(name)) return undefined
+    if (!isWhole && isAdministration(name)) return void administrations.push(path)
+    const entry = lookAt(folder, name)
+    if (entry === undefined) return undefined
+    if (found.size >= MOST_ENTRIES) throw new InvalidChange(`the workspace holds more than ${MOST_ENTRIES} files`)
+    found.set(path, entry)
+    return entry.kind === 'folder' ? name : undefined
+  }
   const walk = async (folder: Folder, depth: number): Promise<void> => {
     const inner: string[] = []
-    const look = async (name: string) => {
-      const path = joinName(folder.path, name)
-      if (folder.path === '' && except.includes(name)) return
-      checkName(path, depth)
-      if (!isWhole && isAdministration(name)) return void administrations.push(path)
-      const entry = await lookAt(folder, name)
-      if (entry === undefined) return
-      if (found.size >= MOST_ENTRIES) throw new InvalidChange(`the workspace holds more than ${MOST_ENTRIES} files`)
-      found.set(path, entry)
-      if (entry.kind === 'folder') inner.push(name)
+    for (const name of readdirSync(bytesOf(`${folder.here}/.`), { encoding: 'latin1' })) {
+      checkName(joinName(folder.path, name), depth)
+      const below = look(folder, name)
+      if (below !== undefined) inner.push(below)
+      await breathe()
     }
-    const names = await namesOf(folder)
-    for (let i = 0; i < names.length; i += AT_ONCE) await Promise.all(names.slice(i, i + AT_ONCE).map(look))
     for (const name of inner) {
-      await using below = await openBelow(folder, name)
+      using below = openBelow(folder, name)
       if (below !== undefined) await walk(below, depth + 1)
     }
   }
-  await using top = await openFolder(root, base)
+  using top = openFolder(root, base)
   if (top !== undefined) await walk(top, 0)
   return { found, administrations: administrations.sort() }
+}
+
+const BREATH_MS = 5
+
+/** Looks at a local disk are quicker than asking for them: they are made at once, and others have their turn in between. */
+function breather(): () => Promise<void> | undefined {
+  let since = performance.now()
+  return () => {
+    if (performance.now() - since < BREATH_MS) return undefined
+    return new Promise((resolve) =>
+      setImmediate(() => {
+        since = performance.now()
+        resolve()
+      }),
+    )
+  }
 }
 
 /** A name that git or Subversion could take for the folder of its administration, on any file system. */
@@ -99,7 +119,7 @@ const joinName = (folder: string, name: string) => (folder === '' ? name : `${fo
 
 // ---- Folders that are held open
 
-export type Folder = AsyncDisposable & {
+type Folder = Disposable & {
   /** From the top of the tree. */
   readonly path: string
   /** How the open folder is named, wherever it is moved to. */
@@ -109,32 +129,30 @@ export type Folder = AsyncDisposable & {
 const HAS_HANDLES = process.platform === 'linux'
 
 /** A folder of the tree; undefined when there is none, or a link in its place. */
-export async function openFolder(root: string, path: string): Promise<Folder | undefined> {
-  let folder = await holdFolder(toBytes(root), '')
+function openFolder(root: string, path: string): Folder | undefined {
+  let folder = holdFolder(toBytes(root), '')
   for (const name of path.split('/').filter((part) => part !== '')) {
     if (folder === undefined) return undefined
-    await using above = folder
-    folder = await openBelow(above, name)
+    using above = folder
+    folder = openBelow(above, name)
   }
   return folder
 }
 
 const openBelow = (folder: Folder, name: string) => holdFolder(`${folder.here}/${name}`, joinName(folder.path, name))
 
-async function holdFolder(place: string, path: string): Promise<Folder | undefined> {
-  const handle = await open(bytesOf(place), FOLDER).catch(ifGone)
+function holdFolder(place: string, path: string): Folder | undefined {
+  const handle = unlessGone(() => openSync(bytesOf(place), FOLDER))
   if (handle === undefined) return undefined
-  const here = HAS_HANDLES ? `/proc/self/fd/${handle.fd}` : place
-  return { path, here, [Symbol.asyncDispose]: () => handle.close() }
+  const here = HAS_HANDLES ? `/proc/self/fd/${handle}` : place
+  return { path, here, [Symbol.dispose]: () => closeSync(handle) }
 }
 
-const namesOf = ({ here }: Folder): Promise<string[]> => readdir(bytesOf(`${here}/.`), { encoding: 'latin1' })
-
-async function lookAt({ here }: Folder, name: string): Promise<Found | undefined> {
-  const facts = await lstat(bytesOf(`${here}/${name}`), { bigint: true }).catch(ifGone)
+function lookAt({ here }: Folder, name: string): Found | undefined {
+  const facts = unlessGone(() => lstatSync(bytesOf(`${here}/${name}`), { bigint: true }))
   if (facts === undefined) return undefined
   const kind = kindOf(facts)
-  return kind && { kind, stamp: kind === 'folder' ? 'folder' : stampOf(facts) }
+  return { kind, stamp: kind === 'folder' ? kind : stampOf(facts) }
 }
 
 type Facts = {
@@ -148,10 +166,10 @@ type Facts = {
   readonly ctimeNs: bigint
 }
 
-function kindOf(facts: Facts): FoundKind | undefined {
+function kindOf(facts: Facts): FoundKind {
   if (facts.isFile()) return 'file'
   if (facts.isSymbolicLink()) return 'link'
-  return facts.isDirectory() ? 'folder' : undefined
+  return facts.isDirectory() ? 'folder' : 'other'
 }
 
 const stampOf = ({ mode, size, ino, mtimeNs, ctimeNs }: Facts) =>
@@ -160,8 +178,16 @@ const stampOf = ({ mode, size, ino, mtimeNs, ctimeNs }: Facts) =>
 const GONE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'])
 
 /** What a task has removed or replaced in between is gone. */
-function ifGone(error: NodeJS.ErrnoException): undefined {
-  if (!GONE.has(error.code ?? '')) throw error
+function unlessGone<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch (error) {
+    return ifGone(error)
+  }
+}
+
+function ifGone(error: unknown): undefined {
+  if (!GONE.has((error as NodeJS.ErrnoException).code ?? '')) throw error
 }
 
 const bytesOf = (path: string) => Buffer.from(path, 'latin1')
@@ -178,12 +204,12 @@ const MOST_FILE_BYTES = 8 * 1024 ** 3
  */
 export async function takeContent(root: string, path: string, to: string): Promise<Taken | undefined> {
   const at = path.lastIndexOf('/')
-  await using folder = await openFolder(root, path.slice(0, Math.max(at, 0)))
+  using folder = openFolder(root, path.slice(0, Math.max(at, 0)))
   if (folder === undefined) return undefined
   const name = path.slice(at + 1)
-  const entry = await lookAt(folder, name)
+  const entry = lookAt(folder, name)
   if (entry?.kind === 'link') {
-    const target = await readlink(bytesOf(`${folder.here}/${name}`), { encoding: 'buffer' }).catch(ifGone)
+    const target = unlessGone(() => readlinkSync(bytesOf(`${folder.here}/${name}`), { encoding: 'buffer' }))
     if (target === undefined) return undefined
     await writeFile(to, target, { flag: 'wx' })
     return { ...entry, isExecutable: false }

@@ -129,8 +129,12 @@ export const gitTraps: readonly Trap[] = [
     set: async ({ tree, elsewhere }) => {
       await symlink(join(elsewhere, 'precious'), join(tree, '.gitignore'))
       await symlink(join(elsewhere, 'precious'), join(tree, '.gitattributes'))
-      await symlink(join(elsewhere, 'precious'), join(tree, '.gitmodules'))
     },
+  },
+  {
+    name: 'submodules behind a link',
+    isRefused: true,
+    set: ({ tree, elsewhere }) => symlink(join(elsewhere, 'precious'), join(tree, '.gitmodules')),
   },
 ]
 
