@@ -23,6 +23,7 @@ const needed = [
   { name: 'pgbouncer', files: onPath('pgbouncer'), use: 'tests behind a transaction-pooling proxy' },
   { name: 'git', files: onPath('git'), use: 'git repositories' },
   { name: 'subversion', files: onPath('svnserve'), use: 'Subversion repositories, and a server for them' },
+  { name: 'sqlite3', files: onPath('sqlite3'), use: 'working copies of Subversion that were tampered with' },
   // The program alone: the package apache2 would also start a server of its own on this machine.
   { name: 'apache2-bin', files: onPath('apache2'), use: 'repositories behind HTTP' },
   { name: 'libapache2-mod-svn', files: [`${APACHE}/mod_dav_svn.so`], use: 'Subversion behind HTTP' },

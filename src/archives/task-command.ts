@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { basicEnvironment, type CommandSpec, type Mount, toTimeoutMs } from '../runners/index.ts'
 import type { CommitDoor } from './commit-door.ts'
@@ -49,7 +49,7 @@ export async function prepareCommand(facts: CommandFacts): Promise<CommandSpec> 
       cwd: room.path,
     }
   }
-  const container = { image, mounts: await mountsOf(facts), workdir: WORKSPACE, network: 'host' } as const
+  const container = { image, mounts: mountsOf(facts), workdir: WORKSPACE, network: 'host' } as const
   return { ...common, env, container }
 }
 
@@ -88,23 +88,13 @@ async function linkProgram({ program, room }: CommandFacts): Promise<{ PATH?: st
   return { PATH: `${basicEnvironment().PATH}:${room.folder}` }
 }
 
-async function mountsOf({ room, door }: CommandFacts): Promise<Mount[]> {
+function mountsOf({ room, door }: CommandFacts): Mount[] {
   return [
     { source: room.path, target: WORKSPACE },
     { source: room.folder, target: HANDED, isReadOnly: true },
     ...(door === undefined ? [] : [{ source: door.folder, target: DOOR }]),
-    ...(await borrowedObjects(room)),
+    ...(room.workspace?.needs ?? []).map((folder) => ({ source: folder, target: folder, isReadOnly: true })),
   ]
-}
-
-/** The repository in a workspace of git borrows its objects from a mirror, which it names by its path on the host. */
-async function borrowedObjects({ path, repository }: Room): Promise<Mount[]> {
-  if (repository?.type !== 'git') return []
-  const text = await readFile(join(path, '.git', 'objects', 'info', 'alternates'), 'utf8').catch(() => '')
-  return text
-    .split('\n')
-    .filter((line) => line.startsWith('/'))
-    .map((objects) => ({ source: objects, target: objects, isReadOnly: true }))
 }
 
 /** As the command reads them: one in a line. A path that itself holds a line feed is written as JSON does. */

@@ -1,10 +1,12 @@
 // Folders of attempts below the data folder, which servers may share. The name of each says which process made it, so
 // that what a killed process left is found and removed, and nothing else.
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { chmod, lstat, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { readStat } from './runner-id.ts'
 
 const NAME = /^(.+)-([0-9a-f]{10}\.\d+\.\d+)-\w{6}$/
@@ -44,12 +46,18 @@ export async function sweepScratchFolders(
   return count
 }
 
-/** Removes a folder, also what a command made unwritable for itself. */
+/** Removes a folder, also what a command made unwritable for itself, and paths longer than the system takes at once. */
 export async function removeFolder(folder: string): Promise<void> {
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  const open = async (at: string) => {
+    // The mode of a link would be that of its target.
+    const facts = await lstat(at).catch(() => undefined)
+    if (facts?.isDirectory()) await chmod(at, 0o700).catch(() => {})
+  }
   await remove().catch(async (error: NodeJS.ErrnoException) => {
-    for (let at = error.path ?? folder; at.startsWith(folder); at = dirname(at)) await chmod(at, 0o700).catch(() => {})
-    await remove().catch(() => {})
+    for (let at = error.path ?? folder; at.startsWith(folder); at = dirname(at)) await open(at)
+    // Goes down folder by folder, where Node names each file by its whole path.
+    await promisify(execFile)('rm', ['-rf', '--', folder], { env: { PATH: '/usr/bin:/bin' } }).catch(() => {})
   })
 }
 

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { chmod, lstat, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
+import { promisify } from 'node:util'
 import { InvalidRepository } from './errors.ts'
 
 const ABANDONED_MS = 24 * 60 * 60 * 1000 // no commit takes a day
@@ -71,14 +73,19 @@ export async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** Removes a tree, also one with folders that its own user may not write, as some build tools leave them. */
+/**
+ * Removes a tree: also one with folders that its own user may not write, as some build tools leave them, and one whose paths
+ * are longer than the system takes at once.
+ */
 export async function removeTree(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true })
   } catch (error) {
-    if (!['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-    await makeWritable(path)
-    await rm(path, { recursive: true, force: true })
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!['EACCES', 'EPERM', 'ENAMETOOLONG'].includes(code)) throw error
+    if (code !== 'ENAMETOOLONG') await makeWritable(path)
+    // Goes down folder by folder, where Node names each file by its whole path.
+    await promisify(execFile)('rm', ['-rf', '--', path], { env: { PATH: '/usr/bin:/bin' } })
   }
 }
 

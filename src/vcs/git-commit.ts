@@ -6,19 +6,15 @@ import { join } from 'node:path'
 import { temporaryFolder } from './cache.ts'
 import { checkChanges, contentFile, foldersAbove } from './check-changes.ts'
 import { InvalidChange, OutOfDate, PathNotFound } from './errors.ts'
-import { readFields, runGit, streamGit } from './git-tool.ts'
+import { type Blob, type Edit, readEdits, storeBlobs } from './git-edits.ts'
+import { runGit } from './git-tool.ts'
 import { readTree, treeish } from './git-tree.ts'
-import { baselineOf, slotEnvironment } from './git-workspace.ts'
+import { baselineOf } from './git-workspace.ts'
 import { joinPath } from './location.ts'
 import { checkMarker, readPerson, withTrailer } from './message.ts'
-import { type ChangesOptions, type CommitOptions, collect, type FileChange, type Revision } from './repository.ts'
+import type { ChangesOptions, CommitOptions, FileChange, Revision } from './repository.ts'
 import { nameOf, type Session } from './session.ts'
-
-/** What a path holds; undefined is nothing. */
-type Blob = { readonly mode: string; readonly id: string } | undefined
-
-/** One path, what the change was made from, and what it is to be. */
-type Edit = { readonly path: string; readonly before: Blob; readonly after: Blob }
+import { rememberCommit } from './tree-memory.ts'
 
 /** The branch as the commit sees it; `refresh` asks the repository. */
 export type Branch = { readonly name: string; readonly base: string; readonly refresh: () => Promise<Revision> }
@@ -32,31 +28,18 @@ export async function commitSlot(
   branch: Branch,
   { slot, ...options }: CommitOptions & { readonly slot: string },
 ): Promise<Revision | undefined> {
-  const call = { env: slotEnvironment(slot), silenceMs: session.transferMs }
-  await runGit(session, ['add', '--all', ...(branch.base === '' ? [] : ['--', branch.base])], call)
   const baseline = await readFile(baselineOf(slot), 'utf8')
-  const edits = await readEdits(session, slot, baseline)
+  const { edits, memory } = await readEdits(session, { slot, baseline, base: branch.base })
   if (edits.length === 0) return undefined
-  const tree = (await runGit(session, ['write-tree'], call)).toString('utf8').trim()
-  const committed = await push(session, branch, { ...options, prepare: async () => edits })
-  await writeFile(baselineOf(slot), tree)
-  return committed
-}
-
-async function readEdits(session: Session, slot: string, baseline: string): Promise<Edit[]> {
-  const args = ['diff-index', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', baseline]
-  const fields = await collect(readFields(streamGit(session, args, { env: slotEnvironment(slot) })))
-  const edits: Edit[] = []
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    const [oldMode = '', newMode = '', oldId = '', newId = ''] = (fields[i] ?? '').slice(1).split(' ')
-    const path = fields[i + 1] ?? ''
-    const blob = (mode: string, id: string): Blob => (mode === '000000' ? undefined : { mode, id })
-    if (newMode === '160000' && oldMode !== '160000') {
-      throw new InvalidChange(`${path} is a repository of its own and cannot be part of the commit`)
-    }
-    edits.push({ path, before: blob(oldMode, oldId), after: blob(newMode, newId) })
+  let isOnBaseline = false
+  const prepare = async (tip: Revision) => {
+    isOnBaseline = treeish(tip) === baseline
+    return edits
   }
-  return edits
+  const committed = await push(session, branch, { ...options, prepare })
+  await writeFile(baselineOf(slot), isOnBaseline ? committed.id : await treeWith(session, baseline, edits))
+  await rememberCommit(slot, memory)
+  return committed
 }
 
 /** One commit of the changes, on top of the youngest, whatever else happened since their base. */
@@ -75,15 +58,10 @@ async function writeBlobs(session: Session, changes: readonly FileChange[]): Pro
   await using folder = await temporaryFolder(session.folder)
   const files = new Map<string, string>()
   for (const [i, change] of changes.entries()) {
-    if (change.type !== 'put') continue
-    const file = await contentFile(change.content, join(folder.path, `content-${i}`))
-    if (file.includes('\n')) throw new InvalidChange('the name of a file to put holds a line feed')
-    files.set(change.path, file)
+    if (change.type === 'put')
+      files.set(change.path, await contentFile(change.content, join(folder.path, `content-${i}`)))
   }
-  const input = [...files.values()].map((file) => `${file}\n`).join('')
-  const args = ['hash-object', '-w', '--no-filters', '--stdin-paths']
-  const said = await runGit(session, args, { input, silenceMs: session.transferMs })
-  const ids = said.toString('utf8').split('\n')
+  const ids = await storeBlobs(session, [...files.values()])
   return new Map([...files.keys()].map((path, i) => [path, ids[i] ?? '']))
 }
 
@@ -210,18 +188,7 @@ async function makeCommit(
   tip: Revision,
   { edits, message, marker, author }: CommitOptions & { readonly edits: readonly Edit[] },
 ): Promise<string> {
-  await using folder = await temporaryFolder(session.folder)
-  const env = { GIT_INDEX_FILE: join(folder.path, 'index') }
-  const none = '0'.repeat(40)
-  // A name that is no UTF-8 was read with other characters in it, and would be written so.
-  const unreadable = edits.find(({ path }) => path.includes('\ufffd'))
-  if (unreadable) throw new InvalidChange(`the name ${unreadable.path} is not UTF-8`)
-  // Removals first: a file may become a folder.
-  const ordered = [...edits].sort((a, b) => Number(a.after !== undefined) - Number(b.after !== undefined))
-  const input = ordered.map(({ path, after }) => `${after?.mode ?? '0'} ${after?.id ?? none}\t${path}\0`).join('')
-  await runGit(session, ['read-tree', treeish(tip)], { env })
-  await runGit(session, ['update-index', '-z', '--index-info'], { env, input })
-  const tree = (await runGit(session, ['write-tree'], { env })).toString('utf8').trim()
+  const tree = await treeWith(session, treeish(tip), edits)
   const by = readPerson(author ?? 'Millrace')
   const people = {
     GIT_AUTHOR_NAME: by.name,
@@ -233,4 +200,30 @@ async function makeCommit(
   const text = withTrailer(message, checkMarker(marker))
   const said = await runGit(session, ['commit-tree', tree, ...parents], { env: people, input: text })
   return said.toString('utf8').trim()
+}
+
+/** The tree with the edits, made in an index of its own. */
+async function treeWith(session: Session, tree: string, edits: readonly Edit[]): Promise<string> {
+  await using folder = await temporaryFolder(session.folder)
+  const env = { GIT_INDEX_FILE: join(folder.path, 'index') }
+  const none = '0'.repeat(40)
+  // A name that is no UTF-8 was read with other characters in it, and would be written so.
+  const unreadable = edits.find(({ path }) => path.includes('\ufffd'))
+  if (unreadable) throw new InvalidChange(`the name ${unreadable.path} is not UTF-8`)
+  // Removals first: a file may become a folder.
+  const ordered = [...edits].sort((a, b) => Number(a.after !== undefined) - Number(b.after !== undefined))
+  const input = ordered.map(({ path, after }) => `${after?.mode ?? '0'} ${after?.id ?? none}\t${path}\0`).join('')
+  await runGit(session, ['read-tree', tree], { env })
+  await runGit(session, ['update-index', '-z', '--index-info'], { env, input })
+  const made = (await runGit(session, ['write-tree'], { env })).toString('utf8').trim()
+  // Git leaves out names that it does not take, and says so to nobody who listens.
+  const added = edits.filter(({ after }) => after !== undefined)
+  const there = await readEntries(
+    session,
+    made,
+    added.map(({ path }) => path),
+  )
+  const missing = added.find(({ path, after }) => there.get(path)?.id !== after?.id)
+  if (missing !== undefined) throw new InvalidChange(`git keeps the name ${missing.path} for itself`)
+  return made
 }

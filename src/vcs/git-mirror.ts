@@ -4,7 +4,7 @@
 //
 // The branch is kept under a name of its own, since a branch `a` today and `a/b` tomorrow could not be kept both.
 import { randomUUID } from 'node:crypto'
-import { access, readdir, rename, rm, stat } from 'node:fs/promises'
+import { access, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { digest, makeFolder, namesIn, removeTree, throwAway } from './cache.ts'
 import { BranchNotFound, ToolFailed } from './errors.ts'
@@ -36,8 +36,13 @@ export async function ensureMirror(session: Session): Promise<void> {
 
 const lockOf = ({ folder }: Session) => `${mirrorOf(folder)}.lock`
 
+// Stands above the files of that name in a tree, and takes everything back that those can ask for: filters, line ends, idents.
+const ATTRIBUTES = '* -text -crlf -ident -filter -working-tree-encoding -diff -merge !eol\n'
+const attributesOf = (mirror: string) => join(mirror, 'info', 'attributes')
+
 function isMirror({ folder }: Session): Promise<boolean> {
-  return access(join(mirrorOf(folder), 'HEAD')).then(
+  const mirror = mirrorOf(folder)
+  return Promise.all([access(join(mirror, 'HEAD')), access(attributesOf(mirror))]).then(
     () => true,
     () => false,
   )
@@ -157,6 +162,8 @@ async function makeMirror(session: Session): Promise<void> {
 async function draftOf(session: Session): Promise<string> {
   const draft = join(await makeFolder(join(session.folder, 'tmp')), `draft-${randomUUID()}.git`)
   await runGit(session, ['init', '--quiet', '--bare', '--template='], { gitDir: draft })
+  await mkdir(join(draft, 'info'), { recursive: true })
+  await writeFile(attributesOf(draft), ATTRIBUTES)
   return draft
 }
 

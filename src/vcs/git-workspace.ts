@@ -1,32 +1,37 @@
-// A workspace is a tree that is filled from the mirror through an index of its own, `index` in the slot. The folder
-// `.git` inside the tree is for whoever works there: a small repository that borrows the mirror's objects, so that `git
-// log`, `git commit` and `git push` do what one expects. It is written anew each time and never read here: its
-// configuration could name programs to run, and commits made for the user carry his password.
-import { copyFile, lstat, mkdir, writeFile } from 'node:fs/promises'
+// A workspace is a tree that is filled from the mirror through an index of its own, `index` in the slot. Git writes the tree
+// before a task has it and never afterwards: a tree that was used is filled again only when nothing in it has changed.
+// The folder `.git` inside is for whoever works there: a small repository that borrows the mirror's objects, so that `git
+// log`, `git commit` and `git push` do what one expects. It is replaced each time and never read here.
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { removeTree } from './cache.ts'
+import { removeTree, throwAway } from './cache.ts'
 import { mirrorOf, runGit } from './git-tool.ts'
 import { treeish } from './git-tree.ts'
 import type { Revision } from './repository.ts'
 import type { Session } from './session.ts'
+import { isAsLeft, rememberTree } from './tree-memory.ts'
 import { type Filler, treeOf } from './workspaces.ts'
 
 const indexOf = (slot: string) => join(slot, 'index')
 
-/** The variables with which git works on the files of a slot. */
-export const slotEnvironment = (slot: string) => ({ GIT_INDEX_FILE: indexOf(slot), GIT_WORK_TREE: treeOf(slot) })
-
 /** The tree as which the slot was last seen: as it was filled, or as it was committed. */
 export const baselineOf = (slot: string) => join(slot, 'baseline')
 
+/** Where the objects are that the task's repository borrows. */
+export const objectsOf = ({ folder }: Session) => join(mirrorOf(folder), 'objects')
+
+/** The administration that the task is given. */
+export const NOT_OF_GIT = { except: ['.git'] }
+
 export function gitFiller(session: Session, branch: string): Filler {
   const fill = async (slot: string, revision: Revision) => {
-    const call = { env: slotEnvironment(slot), silenceMs: session.transferMs }
+    const env = { GIT_INDEX_FILE: indexOf(slot), GIT_WORK_TREE: treeOf(slot) }
     // Compares each file with the index by its times, size and inode, and writes what differs.
-    await runGit(session, ['read-tree', '--reset', '-u', treeish(revision)], call)
-    await runGit(session, ['clean', '-ffdx', '--quiet'], call)
+    const args = ['read-tree', '--reset', '-u', treeish(revision)]
+    await runGit(session, args, { env, silenceMs: session.transferMs })
     await writeFile(baselineOf(slot), treeish(revision))
     await writeTaskRepository(session, slot, { branch, revision })
+    await rememberTree(slot, treeOf(slot), NOT_OF_GIT)
   }
   return {
     async create(slot, revision) {
@@ -34,19 +39,20 @@ export function gitFiller(session: Session, branch: string): Filler {
       await fill(slot, revision)
     },
     async refresh(slot, revision) {
-      // Git counts the files inside a submodule as the submodule's and would leave them.
-      if (await exists(join(treeOf(slot), '.gitmodules'))) throw new Error('the tree may hold submodules')
-      await removeTree(join(treeOf(slot), '.git'))
+      if (await isAsLeft(slot, treeOf(slot), NOT_OF_GIT)) {
+        // After a commit the index has to know what was new in it.
+        const baseline = await readFile(baselineOf(slot), 'utf8')
+        await runGit(session, ['read-tree', '-i', '-m', baseline], { env: { GIT_INDEX_FILE: indexOf(slot) } })
+        await removeTree(join(treeOf(slot), '.git'))
+      } else {
+        await throwAway(session.folder, treeOf(slot))
+        await rm(indexOf(slot), { force: true })
+        await mkdir(treeOf(slot))
+      }
       await fill(slot, revision)
     },
   }
 }
-
-const exists = (path: string) =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  )
 
 async function writeTaskRepository(
   session: Session,
@@ -59,7 +65,7 @@ async function writeTaskRepository(
     await writeFile(join(git, name), text)
   }
   await write('HEAD', `ref: refs/heads/${branch}\n`)
-  await write('objects/info/alternates', `${join(mirrorOf(session.folder), 'objects')}\n`)
+  await write('objects/info/alternates', `${objectsOf(session)}\n`)
   await mkdir(join(git, 'refs', 'heads'), { recursive: true })
   if (revision.number > 0) await write(`refs/heads/${branch}`, `${revision.id}\n`)
   const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`

@@ -14,7 +14,7 @@ import {
 } from './git-mirror.ts'
 import { runGit, streamGit } from './git-tool.ts'
 import { listFolder, readDiff, readFile, readProperties, statPath } from './git-tree.ts'
-import { gitFiller } from './git-workspace.ts'
+import { gitFiller, objectsOf } from './git-workspace.ts'
 import { checkBranch } from './location.ts'
 import type { ChangesOptions, CommitOptions, Entry, LogRange, Repository, Revision, Workspace } from './repository.ts'
 import { nameOf, type Session, sessionWith } from './session.ts'
@@ -127,7 +127,9 @@ export class GitRepository implements Repository {
       throw new PathNotFound(`there is no folder ${path} in ${revision.id}`)
     }
     const filler = gitFiller(this.#session, await this.#branch())
-    return this.#healing(() => takeWorkspace(this.#session, filler, { revision, key, path }))
+    return this.#healing(() =>
+      takeWorkspace(this.#session, filler, { revision, key, path, needs: [objectsOf(this.#session)] }),
+    )
   }
 
   async commit(workspace: Workspace, options: CommitOptions): Promise<Revision | undefined> {

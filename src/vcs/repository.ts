@@ -76,6 +76,8 @@ export type Workspace = AsyncDisposable & {
   readonly revision: Revision
   /** The folder of the cache in which the workspace lies. */
   readonly slot: string
+  /** Folders elsewhere that programs in the workspace read. */
+  readonly needs: readonly string[]
 }
 
 export type CommitOptions = {

@@ -3,43 +3,36 @@ import { join } from 'node:path'
 import { temporaryFolder } from './cache.ts'
 import { InvalidChange } from './errors.ts'
 import { checkMarker, cleanMessage, MARK_PREFIX, readPerson } from './message.ts'
-import { type CommitOptions, collect, type Revision, type Workspace } from './repository.ts'
+import type { CommitOptions, Revision, Workspace } from './repository.ts'
 import type { Session } from './session.ts'
-import { committing, readSvn, runSvn } from './svn-tool.ts'
-import { readStatus } from './svn-workspace.ts'
-import { treeOf } from './workspaces.ts'
-import { child, textOf } from './xml.ts'
+import { committing, runSvn } from './svn-tool.ts'
+import { baseOf, readStatus, takeOver } from './svn-workspace.ts'
 
-/** Commits what is different in the working copy; undefined when nothing is. */
+/** Commits what is different in the workspace; undefined when nothing is. */
 export async function commitWorkspace(
   session: Session,
   { slot }: Workspace,
-  options: CommitOptions & { readonly uuid: string; readonly root: string },
+  options: CommitOptions,
 ): Promise<Revision | undefined> {
-  await checkOrigin(session, slot, options)
+  const links = await takeOver(session, slot)
   await using folder = await temporaryFolder(session.folder)
-  await schedule(session, slot, folder.path)
-  if ((await readStatus(session, slot)).length === 0) return undefined
+  if (!(await schedule(session, { slot, links, folder: folder.path }))) return undefined
   const described = await describeCommit(session, options, folder.path)
-  const args = ['--force-log', '--encoding', 'UTF-8', ...described, `${treeOf(slot)}@`]
+  const args = ['--force-log', '--encoding', 'UTF-8', ...described, `${baseOf(slot)}@`]
   const limits = { silenceMs: session.transferMs }
   const said = await committing(() => runSvn(session, ['svn', 'commit', ...args], limits))
   return readCommitted(said, /Committed revision (\d+)\./)
 }
 
-/** A working copy says itself where it commits to. Whoever could write in it could have had the password sent elsewhere. */
-async function checkOrigin(session: Session, slot: string, { uuid, root }: { uuid: string; root: string }) {
-  const [element] = await collect(
-    readSvn({ ...session, credentials: undefined }, ['info', `${treeOf(slot)}@`], ['entry']),
-  )
-  const repository = element && child(element, 'repository')
-  if (repository && textOf(repository, 'uuid') === uuid && textOf(repository, 'root') === root) return
-  throw new InvalidChange(`the workspace ${slot} is no longer one of ${root}`)
-}
+type Schedule = { readonly slot: string; readonly links: ReadonlySet<string>; readonly folder: string }
 
-/** Tells the working copy what a person would: what is new, what is gone, what became something else. */
-async function schedule(session: Session, slot: string, folder: string): Promise<void> {
-  const found = await readStatus(session, slot)
+/**
+ * Tells the working copy what a person would: what is new, what is gone, what became something else. Returns whether
+ * there is anything to commit.
+ */
+async function schedule(session: Session, { slot, links, folder }: Schedule): Promise<boolean> {
+  // Subversion looks into the folder that a link leads to when the link stands in the place of a folder.
+  const found = (await readStatus(session, slot)).filter(({ path }) => !isBelow(path, links))
   const conflict = found.find(({ isConflicted }) => isConflicted)
   if (conflict) throw new InvalidChange(`${conflict.path} is in conflict`)
   const paths = (...items: string[]) => found.filter(({ item }) => items.includes(item)).map(({ path }) => path)
@@ -53,7 +46,25 @@ async function schedule(session: Session, slot: string, folder: string): Promise
   }
   await run(paths('missing'), 'delete', '--force')
   await run(paths('obstructed'), 'delete', '--force', '--keep-local')
-  await run(paths('unversioned', 'obstructed'), 'add', '--force', '--no-auto-props')
+  const added = paths('unversioned', 'obstructed')
+  const add = ['add', '--force', '--no-auto-props']
+  await run(
+    added.filter((path) => links.has(path)),
+    ...add,
+    '--depth',
+    'empty',
+  )
+  await run(
+    added.filter((path) => !links.has(path)),
+    ...add,
+  )
+  return found.length > 0
+}
+
+function isBelow(path: string, folders: ReadonlySet<string>): boolean {
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+    if (folders.has(path.slice(0, at))) return true
+  return false
 }
 
 /** The options that say why and by whom, for `svn` and `svnmucc` alike. */

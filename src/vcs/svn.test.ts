@@ -186,16 +186,18 @@ test('a hook that fails after the commit does not hide it', async () => {
   expect((await repository.commit(workspace, marked('n')))?.number).toBe(3)
 })
 
-test('a working copy that was led elsewhere is not committed', async () => {
+test('a working copy that was led elsewhere is committed where it came from', async () => {
   const plain = await filled('a')
   const repository = await opened(plain)
   await using workspace = await repository.workspace({ revision: await repository.youngest() })
   const { path } = await scratch()
-  await cp(plain.path, join(path, 'copy'), { recursive: true })
-  await say('svn', ['relocate', plain.options.url, `file://${join(path, 'copy')}`, workspace.path])
+  const copy = join(path, 'copy')
+  await cp(plain.path, copy, { recursive: true })
+  await say('svn', ['relocate', plain.options.url, `file://${copy}`, workspace.path])
   await write(join(workspace.path, 'b'))
-  const commit = repository.commit(workspace, marked('elsewhere'))
-  await expect(commit).rejects.toMatchObject({ code: 'invalid_change' })
+  const made = await repository.commit(workspace, marked('here'))
+  expect(made && (await paths(repository.list('', made)))).toEqual(['a', 'b'])
+  expect(await say('svnlook', ['youngest', copy])).toBe('1\n')
 })
 
 test('a conflict in the workspace is not committed', async () => {
@@ -205,7 +207,7 @@ test('a conflict in the workspace is not committed', async () => {
   await using workspace = await repository.workspace({ revision: { number: 1, id: '1' } })
   await write(join(workspace.path, 'a'), 'ours')
   await say('svn', ['update', '-q', '--accept', 'postpone', workspace.path])
-  await expect(repository.commit(workspace, marked('m'))).rejects.toMatchObject({ code: 'invalid_change' })
+  await expect(repository.commit(workspace, marked('m'))).rejects.toMatchObject({ code: 'out_of_date' })
 })
 
 test('files whose line ends change on their way do not shift those beside them', async () => {

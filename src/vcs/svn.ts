@@ -105,13 +105,13 @@ export class SvnRepository implements Repository {
 
   async workspace({ revision, key = '' }: { revision: Revision; key?: string }): Promise<Workspace> {
     const { base } = await this.#origin()
-    return takeWorkspace(this.#session, svnFiller(this.#session, base), { revision, key, path: '' })
+    return takeWorkspace(this.#session, svnFiller(this.#session, base), { revision, key, path: '', needs: [] })
   }
 
   async commit(workspace: Workspace, options: CommitOptions): Promise<Revision | undefined> {
     if (!isLive(workspace)) throw new InvalidChange('the workspace was given back already')
-    const { uuid, root } = await this.#origin()
-    return commitWorkspace(this.#session, workspace, { ...options, uuid, root })
+    await this.#origin() // still the same repository
+    return commitWorkspace(this.#session, workspace, options)
   }
 
   async commitChanges(options: ChangesOptions): Promise<Revision> {

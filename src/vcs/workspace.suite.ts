@@ -61,7 +61,7 @@ export function workspaceTests(ground: () => Ground): void {
     const revision = await repository.youngest()
     const before = await repository.workspace({ revision })
     await write(join(before.slot, 'index'), 'no index')
-    await rm(join(before.path, '.svn'), { recursive: true, force: true })
+    await rm(join(before.slot, 'base', '.svn'), { recursive: true, force: true })
     await before[Symbol.asyncDispose]()
     await using after = await repository.workspace({ revision })
     expect(after.slot).not.toBe(before.slot)

@@ -10,7 +10,7 @@ import { type Lock, tryLock } from './lock.ts'
 import type { Revision, Workspace } from './repository.ts'
 import type { Session } from './session.ts'
 
-/** How one program fills a slot. `tree` in it is the folder with the files. */
+/** How one program fills a slot. `tree` in it is the folder with the files, which the task may write. */
 export type Filler = {
   /** Into an empty slot. */
   create(slot: string, revision: Revision): Promise<void>
@@ -27,7 +27,12 @@ export const isLive = (workspace: Workspace) => live.has(workspace)
 
 export const treeOf = (slot: string) => join(slot, 'tree')
 
-export type Wanted = { readonly revision: Revision; readonly key: string; readonly path: string }
+export type Wanted = {
+  readonly revision: Revision
+  readonly key: string
+  readonly path: string
+  readonly needs: readonly string[]
+}
 
 /** A slot with the tree of the revision, taken from those that are free or made anew. */
 export async function takeWorkspace(session: Session, filler: Filler, wanted: Wanted): Promise<Workspace> {
@@ -40,7 +45,8 @@ export async function takeWorkspace(session: Session, filler: Filler, wanted: Wa
     await dropSurplus(session)
   }
   const path = wanted.path === '' ? treeOf(slot) : join(treeOf(slot), wanted.path)
-  const workspace: Workspace = { path, revision: wanted.revision, slot, [Symbol.asyncDispose]: release }
+  const { revision, needs } = wanted
+  const workspace: Workspace = { path, revision, slot, needs, [Symbol.asyncDispose]: release }
   live.add(workspace)
   return workspace
 }
