@@ -14,8 +14,8 @@ const common = useTaskServer()
 const eventServer = useEventServer()
 
 const eventsOf = (server: TaskServer) => ({
-  ask: server.ask,
-  stop: server.stop,
+  ask: (...asked: Parameters<TaskServer['ask']>) => server.ask(...asked),
+  stop: () => server.stop(),
   millrace: server.millrace,
   pool: server.database.pool,
   stream: `${server.url}/v1/events`,
