@@ -11,7 +11,7 @@ const limits = {
   expect: { poll: { timeout: PATIENCE_MS } },
 }
 
-const ALONE = ['archives', 'db', 'runners', 'vcs'].map((name) => `src/${name}/**/*.test.ts`)
+const ALONE = ['archives', 'db', 'runners', 'vcs'].map((name) => `src/${name}/*.test.ts`)
 
 const LONG_MS = 60 * 60_000
 
@@ -29,7 +29,7 @@ export default defineConfig({
         // Each file in a process of its own. They start many programs: the larger a process, the longer it takes to fork.
         test: {
           name: 'alone',
-          include: [...ALONE, 'test/*.test.ts', 'test/crash/**/*.test.ts', 'test/model/**/*.test.ts'],
+          include: [...ALONE, 'test/*.test.ts', 'test/crash/**/*.test.ts'],
           pool: 'forks',
           ...limits,
         },
@@ -38,7 +38,7 @@ export default defineConfig({
         test: {
           name: 'core',
           globalSetup: ['test/e2e/global-setup.ts'],
-          include: ['src/**/*.test.ts', 'test/e2e/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'test/{e2e,model}/**/*.test.ts'],
           exclude: ALONE,
           pool: 'forks',
           // Files share processes, and what they have loaded there: most of them load the whole server.

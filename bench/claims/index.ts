@@ -4,6 +4,7 @@ import { archives } from './archives.ts'
 import { backlog } from './backlog.ts'
 import { chain } from './chain.ts'
 import { cli } from './cli.ts'
+import { commit } from './commit.ts'
 import { dashboardLog } from './dashboard-log.ts'
 import { dashboardLoom } from './dashboard-loom.ts'
 import { drain } from './drain.ts'
@@ -38,5 +39,6 @@ export const claims: Claim[] = [
   dashboardLoom,
   cli,
   archiveIndex,
+  commit,
   dashboardLog,
 ]

@@ -76,6 +76,8 @@ export function addDrain(app: FastifyInstance): Drain {
       await Promise.race([idle, late])
       // The listener closes only now: until then probes are told that the server is stopping.
       const closed = app.close().then(() => 'closed')
+      // Browsers open connections ahead of need. The HTTP server waits for their first request.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
       const first = await Promise.race([closed, late])
       // Sockets that were upgraded are none of the HTTP server's any more: it would wait for them for ever.
       if (first !== 'closed') for (const socket of sockets) socket.destroy()

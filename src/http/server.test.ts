@@ -200,6 +200,17 @@ describe('draining', () => {
     await closed
   })
 
+  test('does not wait for connections on which no request has come', async () => {
+    const server = aServer()
+    const url = await server.listen({ host: '127.0.0.1', port: 0 })
+    const accepted = once(server.app.server, 'connection')
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const closed = once(socket, 'close')
+    await accepted
+    await server.drain(3_600_000)
+    await closed
+  })
+
   test('cuts off sockets that have left HTTP', async () => {
     const server = aServer()
     const upgraded = new Promise<void>((resolve) => {
