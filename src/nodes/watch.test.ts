@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database, type TestDatabase } from '../../test/database.ts'
 import { waitFor } from '../../test/processes.ts'
+import { transaction } from '../db/index.ts'
 import { connect, type Millrace } from '../engine/index.ts'
 import { addNodes } from './add.ts'
 import { removeNode } from './remove.ts'
@@ -68,7 +69,8 @@ test('a node that is removed while it is waited for ends the waiting with its na
     code: 'node_not_found',
   })
   await waitFor(() => (watch.size === 1 ? true : undefined))
-  await removeNode({ millrace, tx: db.pool, actor: 'test' }, id, { isChain: false })
+  // Together, as a request does it: in between the node has ended, and that ends the waiting, too.
+  await transaction(db.pool, (tx) => removeNode({ millrace, tx, actor: 'test' }, id, { isChain: false }))
   await refused
   expect(watch.size).toBe(0)
 })
