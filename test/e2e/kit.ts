@@ -94,7 +94,7 @@ async function signIn(
 }
 
 async function aVisit(browser: Browser, { width = 1280, height = 800, theme = 'light' }: VisitOptions): Promise<Visit> {
-  const view = { viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce' } as const
+  const view = { viewport: { width, height }, colorScheme: theme } as const
   const context = await browser.newContext(view)
   onTestFinished(async ({ task }) => {
     if (!browser.isConnected()) return
