@@ -12,7 +12,7 @@ import { collect } from './repository.ts'
 import type { Session } from './session.ts'
 import { readSvn, runSvn } from './svn-tool.ts'
 import { target } from './svn-tree.ts'
-import { changesOf, isAsLeft, readChanges, rememberCommit, rememberTree } from './tree-memory.ts'
+import { changesOf, isAsFilled, readChanges, rememberCommit, rememberTree } from './tree-memory.ts'
 import { type Found, toText, walkTree } from './walk-tree.ts'
 import { type Filler, treeOf } from './workspaces.ts'
 import { child, type Element } from './xml.ts'
@@ -27,7 +27,8 @@ export function svnFiller(session: Session, from: string): Filler {
       await copyTree(slot)
     },
     async refresh(slot, revision) {
-      const isClean = await isAsLeft(slot, treeOf(slot))
+      // After a commit the administration of the tree lacks what that of the base has got.
+      const isClean = await isAsFilled(slot, treeOf(slot))
       const before = await walkTree(baseOf(slot), { isWhole: true })
       if ((await readStatus(session, slot, ['--no-ignore'])).length > 0)
         throw new Error('the working copy is not clean')

@@ -139,6 +139,18 @@ test('a workspace follows no externals and commits nothing that is ignored', asy
   expect(made && (await paths(repository.list('', made)))).toEqual(['a', 'x.o'])
 })
 
+test('svn works in a workspace that was committed before', async () => {
+  const repository = await opened(await filled('a'))
+  {
+    await using workspace = await repository.workspace({ revision: await repository.youngest() })
+    await write(join(workspace.path, 'b'), 'new')
+    await repository.commit(workspace, marked('b'))
+  }
+  await using workspace = await repository.workspace({ revision: await repository.youngest() })
+  expect(await say('svn', ['status', workspace.path])).toBe('')
+  expect(await say('svn', ['cat', '-r', 'BASE', join(workspace.path, 'b')])).toBe('new')
+})
+
 test('the next user does not find what a task switched, left out or ignored', async () => {
   const plain = await filled('trunk/d/a', 'trunk/e/b', 'branch/d/other')
   const repository = await opened(plain, { path: 'trunk' })

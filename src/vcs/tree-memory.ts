@@ -40,9 +40,15 @@ async function read(file: string): Promise<TreeMemory> {
   return new Map(entries.map(([path, kind, stamp]) => [path, { kind, stamp }]))
 }
 
+/** Whether nothing in the tree differs from how it was filled. */
+export const isAsFilled = async (slot: string, tree: string): Promise<boolean> =>
+  isAs(await read(filledOf(slot)), tree, {})
+
 /** Whether nothing in the tree differs from how it was filled or, where that came later, committed. */
-export async function isAsLeft(slot: string, tree: string, options: TreeOptions = {}): Promise<boolean> {
-  const memory = await lastMemory(slot)
+export const isAsLeft = async (slot: string, tree: string, options: TreeOptions): Promise<boolean> =>
+  isAs(await lastMemory(slot), tree, options)
+
+async function isAs(memory: TreeMemory, tree: string, options: TreeOptions): Promise<boolean> {
   const { found } = await walkTree(tree, { ...options, isWhole: true })
   return found.size === memory.size && [...found].every(([path, one]) => isSame(one, memory.get(path)))
 }
