@@ -20,7 +20,7 @@ export async function anEventServer(options: Options = {}) {
   return server
 }
 
-/** One for all tests of a file. Each begins when nobody listens any more. */
+/** One for all tests of a file. Each test starts once all listeners have left. */
 export function useEventServer() {
   const server = shared(() => start({}))
   beforeEach(() => waitFor(() => (server.subscriptions() === 0 ? true : undefined)))

@@ -216,7 +216,7 @@ async function treeWith(session: Session, tree: string, edits: readonly Edit[]):
   await runGit(session, ['read-tree', tree], { env })
   await runGit(session, ['update-index', '-z', '--index-info'], { env, input })
   const made = (await runGit(session, ['write-tree'], { env })).toString('utf8').trim()
-  // Git leaves out names that it does not take, and says so to nobody who listens.
+  // Git leaves out the names that it reserves, without an error.
   const added = edits.filter(({ after }) => after !== undefined)
   const there = await readEntries(
     session,
@@ -224,6 +224,6 @@ async function treeWith(session: Session, tree: string, edits: readonly Edit[]):
     added.map(({ path }) => path),
   )
   const missing = added.find(({ path, after }) => there.get(path)?.id !== after?.id)
-  if (missing !== undefined) throw new InvalidChange(`git keeps the name ${missing.path} for itself`)
+  if (missing !== undefined) throw new InvalidChange(`${missing.path} is a name that git reserves; rename it`)
   return made
 }

@@ -1,6 +1,6 @@
 // A workspace is a tree that is filled from the mirror through an index of its own, `index` in the slot. Git writes the tree
 // before a task has it and never afterwards: a tree that was used is filled again only when nothing in it has changed.
-// The folder `.git` inside is for whoever works there: a small repository that borrows the mirror's objects, so that `git
+// The folder `.git` inside is for the task: a small repository that borrows the mirror's objects, so that `git
 // log`, `git commit` and `git push` do what one expects. It is replaced each time and never read here.
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -87,7 +87,7 @@ export const gitTrees: Readonly<Record<string, (aim: Aim) => readonly Node[]>> =
     file('.gitmodules', '[submodule "../../x"]\n\tpath = ../x\n\turl = ./x\n'),
     submodule('x'),
   ],
-  'a submodule nobody knows': () => [submodule('x')],
+  'a submodule that is not declared': () => [submodule('x')],
   'a submodule named .git': () => [submodule('.git')],
   'settings at the top': (aim) => [
     file('.gitconfig', settings(aim)),
@@ -100,7 +100,7 @@ export const gitTrees: Readonly<Record<string, (aim: Aim) => readonly Node[]>> =
   'a name that is an option': ({ mark }) => [file(`--upload-pack=touch ${mark.replaceAll('/', '_')}`)],
   'a name that is a pattern': () => [file(':(top,glob)**')],
   'folders too deep for a path': () => [deep(500)],
-  'a mode nobody knows': () => [['a', '104755', 'x\n']],
+  'an unknown mode': () => [['a', '104755', 'x\n']],
   'workflows with what nobody expects': () => [
     folder('_workflows', file('a.yaml', `&a [*a]\n`), link('b.yaml', '/etc/passwd')),
   ],
